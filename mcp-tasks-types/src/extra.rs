@@ -1,0 +1,185 @@
+//! Members that a type does not know, and maps whose names the protocol leaves open.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::raw::RawJson;
+
+/// The members of an object that its type does not know, in the order in which they arrived.
+///
+/// A name may occur more than once, as it may in the text; all occurrences are written back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extra(Vec<(String, RawJson)>);
+
+impl Extra {
+    /// No members.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Appends a member.
+    pub fn insert(&mut self, name: impl Into<String>, value: RawJson) {
+        self.0.push((name.into(), value));
+    }
+
+    /// The first member of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.0.iter().find_map(|(known, value)| (known == name).then_some(value))
+    }
+
+    /// All members in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// How many members there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A JSON object whose member names are data, such as input keys: ordered as it arrived, each name once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Map<T>(Vec<(String, T)>);
+
+impl<T> Map<T> {
+    /// No entries.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Sets the value of a name and returns the value it had; a new name goes to the end.
+    pub fn insert(&mut self, name: impl Into<String>, value: T) -> Option<T> {
+        let name = name.into();
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, slot)) => Some(std::mem::replace(slot, value)),
+            None => {
+                self.0.push((name, value));
+                None
+            }
+        }
+    }
+
+    /// The value of a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.0.iter().find_map(|(known, value)| (known == name).then_some(value))
+    }
+
+    /// Whether a name is present.
+    #[must_use]
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// All entries in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// All names in order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// How many entries there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T> Default for Map<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> IntoIterator for Map<T> {
+    type Item = (String, T);
+    type IntoIter = std::vec::IntoIter<(String, T)>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<N: Into<String>, T> FromIterator<(N, T)> for Map<T> {
+    /// Later values of a name replace earlier ones.
+    fn from_iter<I: IntoIterator<Item = (N, T)>>(entries: I) -> Self {
+        let mut map = Self::new();
+        for (name, value) in entries {
+            map.insert(name, value);
+        }
+        map
+    }
+}
+
+impl<T: Serialize> Serialize for Map<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Map<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MapVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for MapVisitor<T> {
+            type Value = Map<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Map<T>, A::Error> {
+                let mut entries: Vec<(String, T)> = Vec::new();
+                // A set beside the vector keeps a hostile object with very many names from quadratic time.
+                let mut names = std::collections::BTreeSet::new();
+                while let Some(name) = access.next_key::<String>()? {
+                    if !names.insert(name.clone()) {
+                        return Err(serde::de::Error::custom(format_args!("duplicate key `{name}`")));
+                    }
+                    let value = access.next_value()?;
+                    entries.push((name, value));
+                }
+                Ok(Map(entries))
+            }
+        }
+        deserializer.deserialize_map(MapVisitor(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Map;
+
+    #[test]
+    fn a_map_keeps_the_order_of_arrival_and_refuses_a_name_twice() {
+        let map: Map<u8> = serde_json::from_str(r#"{"z":1,"a":2}"#).unwrap();
+        assert_eq!(map.keys().collect::<Vec<_>>(), ["z", "a"]);
+        assert_eq!(serde_json::to_string(&map).unwrap(), r#"{"z":1,"a":2}"#);
+        let error = serde_json::from_str::<Map<u8>>(r#"{"a":1,"a":2}"#).unwrap_err().to_string();
+        assert!(error.contains("duplicate key `a`"), "{error}");
+    }
+}
