@@ -1,3 +1,19 @@
-//! Placeholder of the first commit.
+//! Commands that need the generated types compiled; `cargo xtask` starts them.
+#![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
-fn main() {}
+mod demo;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let command = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    match command.as_str() {
+        "demo" => demo::run(&rest),
+        other => {
+            eprintln!("mcp-tasks-wire: unknown command `{other}`; there are `wire` and `demo`");
+            ExitCode::from(2)
+        }
+    }
+}

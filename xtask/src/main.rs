@@ -1,3 +1,45 @@
-//! Placeholder of the first commit.
+//! The project's tasks, run as `cargo xtask COMMAND`.
+//!
+//! This program depends on the generator alone, so that it builds while generated code does not.
+//! Commands that need the types compiled are handed to the package `mcp-tasks-wire`.
+#![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
-fn main() {}
+mod ci;
+mod demo;
+mod run;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  codegen [--check]   write the generated types from schema/, or tell what is stale
+  wire [--list]       read and write back messages, one JSON line each
+  test                run all tests and print how many passed
+  demo                drive the example server through the reference sequence
+  ci                  formatting, lints, documentation, codegen --check, demo";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let command = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    match command.as_str() {
+        "wire" => run::wire_package("wire", &rest),
+        "test" => run::without_arguments(&command, &rest, test::run),
+        "demo" => demo::run(&rest),
+        "ci" => run::without_arguments(&command, &rest, ci::run),
+        "help" | "--help" | "-h" => {
+            eprintln!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        "" => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+        other => {
+            eprintln!("xtask: unknown command `{other}`\n\n{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}

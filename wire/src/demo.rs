@@ -1,0 +1,334 @@
+//! The reference sequence, driven against the real example server.
+//!
+//! The server process is ended and started anew between every two steps, on one SQLite file: what
+//! the next process knows, it knows from the file.
+//! Over HTTP the process is killed, over stdio it ends because its input does.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for the terminal"
+)]
+
+mod peer;
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Stdio},
+    time::Duration,
+};
+
+use peer::{HttpPeer, Peer, StdioPeer};
+use serde_json::{Value, json};
+
+/// What went wrong, for a person.
+type Failure = Box<dyn std::error::Error>;
+
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+const VERSION: &str = "2026-07-28";
+/// What the server tells clients to wait between two polls; short, so that the demo is.
+const POLL_MS: &str = "50";
+/// How long a step may take before the demo says that the server does not get there.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One step: a request, and what its answer has to say.
+struct Step {
+    id: u64,
+    method: &'static str,
+    /// How many step boundaries the worker of this process may pass.
+    worker_steps: &'static str,
+    result_type: &'static str,
+    status: &'static str,
+    /// Whether the status is the worker's doing, so that the client polls for it.
+    polls: bool,
+}
+
+const SEQUENCE: [Step; 6] = [
+    Step {
+        id: 0,
+        method: "server/discover",
+        worker_steps: "0",
+        result_type: "complete",
+        status: "ack",
+        polls: false,
+    },
+    Step {
+        id: 1,
+        method: "tools/call",
+        worker_steps: "0",
+        result_type: "task",
+        status: "working",
+        polls: false,
+    },
+    Step {
+        id: 2,
+        method: "tasks/get",
+        worker_steps: "0",
+        result_type: "complete",
+        status: "working",
+        polls: false,
+    },
+    Step {
+        id: 3,
+        method: "tasks/get",
+        worker_steps: "1",
+        result_type: "complete",
+        status: "input_required",
+        polls: true,
+    },
+    Step {
+        id: 4,
+        method: "tasks/update",
+        worker_steps: "1",
+        result_type: "complete",
+        status: "ack",
+        polls: false,
+    },
+    Step {
+        id: 5,
+        method: "tasks/get",
+        worker_steps: "2",
+        result_type: "complete",
+        status: "completed",
+        polls: true,
+    },
+];
+
+/// Runs the sequence over both transports.
+pub(crate) fn run(arguments: &[String]) -> ExitCode {
+    if let Some(argument) = arguments.first() {
+        eprintln!("demo: takes no argument `{argument}`");
+        return ExitCode::from(2);
+    }
+    match both_transports() {
+        Ok(()) => {
+            println!("\nBoth runs gave the reference sequence.");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("demo: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn both_transports() -> Result<(), Failure> {
+    let server = build_server()?;
+    for transport in [Transport::Http, Transport::Stdio] {
+        println!(
+            "{}, one SQLite file, a new server process for every request:\n",
+            transport.title()
+        );
+        let folder = tempfile::tempdir()?;
+        drive(&server, &folder.path().join("tasks.db"), transport)?;
+        println!();
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Transport {
+    Http,
+    Stdio,
+}
+
+impl Transport {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Http => "HTTP",
+            Self::Stdio => "stdio",
+        }
+    }
+
+    fn start(
+        self,
+        server: &Path,
+        store: &Path,
+        worker_steps: &str,
+    ) -> Result<Box<dyn Peer>, Failure> {
+        let mut command = Command::new(server);
+        command
+            .arg("--store")
+            .arg(format!("sqlite:{}", store.display()))
+            .args(["--poll-ms", POLL_MS, "--steps", worker_steps]);
+        Ok(match self {
+            Self::Http => Box::new(HttpPeer::start(&mut command)?),
+            Self::Stdio => Box::new(StdioPeer::start(&mut command)?),
+        })
+    }
+}
+
+/// Six requests, six processes, one store.
+fn drive(server: &Path, store: &Path, transport: Transport) -> Result<(), Failure> {
+    let mut task_id = None;
+    for step in &SEQUENCE {
+        let peer = transport.start(server, store, step.worker_steps)?;
+        let result = perform(step, peer, task_id.as_deref())?;
+        if let Some(id) = result.get("taskId").and_then(Value::as_str) {
+            task_id = Some(id.to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Sends one step's request, again and again where the worker has to get somewhere first.
+fn perform(step: &Step, mut peer: Box<dyn Peer>, task_id: Option<&str>) -> Result<Value, Failure> {
+    let request = request(step, task_id)?;
+    println!("-> {}", shortened(&request));
+
+    let deadline = peer::now() + PATIENCE;
+    let expected = line(step.id, step.result_type, step.status);
+    loop {
+        let answer = peer.ask(&request)?;
+        let found = line_of(step.id, &answer);
+        let result = answer.get("result").cloned().unwrap_or_default();
+        let waits = step.polls && found != expected && is_live(&result) && peer::now() < deadline;
+        if waits {
+            let interval = result.get("pollIntervalMs").and_then(Value::as_u64);
+            std::thread::sleep(Duration::from_millis(interval.unwrap_or(1_000)));
+            continue;
+        }
+        println!("<- {}", shortened(&answer));
+        println!("{found}");
+        if found != expected {
+            return Err(
+                format!("the answer differs\n  expected: {expected}\n  found:    {found}").into(),
+            );
+        }
+        check(step, &answer, &result)?;
+        peer.end()?;
+        return Ok(result);
+    }
+}
+
+fn is_live(result: &Value) -> bool {
+    matches!(
+        result.get("status").and_then(Value::as_str),
+        Some("working" | "input_required")
+    )
+}
+
+/// What the printed line does not show: ids, identity, the question and the result.
+fn check(step: &Step, answer: &Value, result: &Value) -> Result<(), Failure> {
+    let identity = &result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"];
+    if !identity.is_string() {
+        return Err(differs("a server identity", result));
+    }
+    if answer["id"] != json!(step.id) {
+        return Err(differs(&format!("id {}", step.id), answer));
+    }
+    let wrong = match step.id {
+        0 => result["capabilities"]["extensions"][TASKS] != json!({}),
+        1 => result["ttlMs"] != json!(900_000) || !result["statusMessage"].is_string(),
+        3 => result["inputRequests"]["approve_outline"]["method"] != json!("elicitation/create"),
+        5 => {
+            result["result"]["structuredContent"] != json!({"size": "large", "approved": true})
+                || result["result"]["isError"] != json!(false)
+                || result["result"]["resultType"] != json!("complete")
+        }
+        _ => false,
+    };
+    if wrong {
+        return Err(differs("the content that the sequence prescribes", result));
+    }
+    Ok(())
+}
+
+fn differs(expected: &str, found: &Value) -> Failure {
+    format!("the answer differs\n  expected: {expected}\n  found:    {found}").into()
+}
+
+/// The request of a step, with the `_meta` that every request carries.
+fn request(step: &Step, task_id: Option<&str>) -> Result<Value, Failure> {
+    let task_id = || task_id.ok_or("no task was created");
+    let mut params = match step.method {
+        "tools/call" => json!({"name": "generate_report", "arguments": {"size": "large"}}),
+        "tasks/get" => json!({"taskId": task_id()?}),
+        "tasks/update" => json!({
+            "taskId": task_id()?,
+            "inputResponses": {"approve_outline": {"action": "accept", "content": {"approved": true}}},
+        }),
+        _ => json!({}),
+    };
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": VERSION,
+        "io.modelcontextprotocol/clientInfo": {"name": "demo", "version": env!("CARGO_PKG_VERSION")},
+        "io.modelcontextprotocol/clientCapabilities": {
+            "elicitation": {"form": {}},
+            "extensions": {TASKS: {}},
+        },
+    });
+    Ok(json!({"jsonrpc": "2.0", "id": step.id, "method": step.method, "params": params}))
+}
+
+fn line(id: u64, result_type: &str, status: &str) -> String {
+    format!("id={id} resultType={result_type} status={status}")
+}
+
+/// The line of an answer: an error, or a result without the member, is told as such.
+fn line_of(id: u64, answer: &Value) -> String {
+    if let Some(error) = answer.get("error") {
+        return format!("id={id} error={error}");
+    }
+    let text = |member: &str| answer["result"][member].as_str();
+    line(
+        id,
+        text("resultType").unwrap_or("(none)"),
+        text("status").unwrap_or("ack"),
+    )
+}
+
+/// A message for a person: without envelope and `_meta`.
+fn shortened(message: &Value) -> String {
+    let (head, body) = match message.get("method").and_then(Value::as_str) {
+        Some(method) => (format!("{method} "), &message["params"]),
+        None => (
+            String::new(),
+            message
+                .get("result")
+                .or(message.get("error"))
+                .unwrap_or(message),
+        ),
+    };
+    let mut body = body.clone();
+    remove_meta(&mut body);
+    format!("{head}{body}")
+}
+
+fn remove_meta(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.remove("_meta");
+            members.values_mut().for_each(remove_meta);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_meta),
+        _ => {}
+    }
+}
+
+/// Builds the example and says where it is.
+fn build_server() -> Result<PathBuf, Failure> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--quiet", "--package", "mcp-tasks-examples"])
+        .args([
+            "--bin",
+            "report",
+            "--message-format",
+            "json-render-diagnostics",
+        ])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .stderr(Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err("the example does not build".into());
+    }
+    for line in String::from_utf8(output.stdout)?.lines() {
+        let message: Value = serde_json::from_str(line)?;
+        if message["target"]["name"] == json!("report")
+            && let Some(executable) = message["executable"].as_str()
+        {
+            return Ok(executable.into());
+        }
+    }
+    Err("cargo did not say where the example's program is".into())
+}

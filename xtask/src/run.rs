@@ -1,0 +1,61 @@
+//! Starting other programs: cargo as it was given to us, in the workspace's root.
+#![expect(clippy::print_stderr, reason = "a program for the terminal")]
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+/// The root of the workspace.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The cargo that runs us, started in the root.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// A command of the package that has the types compiled, with our streams passed on.
+pub(crate) fn wire_package(command: &str, arguments: &[String]) -> ExitCode {
+    let mut cargo = cargo(&["run", "--quiet", "--package", "mcp-tasks-wire", "--"]);
+    passed_on(cargo.arg(command).args(arguments))
+}
+
+/// Runs a command in our place: its exit status becomes ours.
+pub(crate) fn passed_on(command: &mut Command) -> ExitCode {
+    match command.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(status) => ExitCode::from(
+            status
+                .code()
+                .and_then(|code| u8::try_from(code).ok())
+                .unwrap_or(1),
+        ),
+        Err(error) => {
+            eprintln!(
+                "xtask: cannot start `{}`: {error}",
+                command.get_program().display()
+            );
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Refuses arguments for a command that takes none, so that a misspelt option is not ignored.
+pub(crate) fn without_arguments(
+    command: &str,
+    arguments: &[String],
+    run: impl FnOnce() -> ExitCode,
+) -> ExitCode {
+    match arguments.first() {
+        None => run(),
+        Some(argument) => {
+            eprintln!("xtask: `{command}` takes no argument `{argument}`");
+            ExitCode::from(2)
+        }
+    }
+}

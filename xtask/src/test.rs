@@ -1,0 +1,128 @@
+//! `cargo xtask test`: all tests of the workspace, with the number that passed.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for the terminal"
+)]
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, ExitCode, Stdio},
+};
+
+use crate::run::{cargo, root};
+
+/// A package of its own workspace that depends on `mcp-tasks` and nothing else, as a user's would.
+const FIXTURE: &str = "mcp-tasks/tests/one_dependency";
+
+/// Runs the workspace's tests, then the fixture's, and prints the sums.
+pub(crate) fn run() -> ExitCode {
+    let mut runs = vec![cargo(&[
+        "test",
+        "--workspace",
+        "--all-features",
+        "--no-fail-fast",
+    ])];
+    let manifest = root().join(FIXTURE).join("Cargo.toml");
+    if manifest.exists() {
+        let mut fixture = cargo(&["test", "--manifest-path"]);
+        fixture
+            .arg(manifest)
+            .arg("--target-dir")
+            .arg(root().join("target/one_dependency"));
+        runs.push(fixture);
+    }
+
+    let mut total = Counts::default();
+    let mut all_ended_well = true;
+    for mut command in runs {
+        match counted(&mut command) {
+            Ok((counts, ended_well)) => {
+                total.add(counts);
+                all_ended_well &= ended_well;
+            }
+            Err(error) => {
+                eprintln!("xtask: cannot run the tests: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    println!(
+        "\n{} tests passed, {} failed, {} ignored",
+        total.passed, total.failed, total.ignored
+    );
+    if all_ended_well && total.failed == 0 && total.passed > 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Runs one command, shows what it prints, and adds up its result lines.
+fn counted(command: &mut Command) -> std::io::Result<(Counts, bool)> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let mut counts = Counts::default();
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).lines() {
+            let line = line?;
+            if let Some(result) = Counts::of_line(&line) {
+                counts.add(result);
+            }
+            println!("{line}");
+        }
+    }
+    Ok((counts, child.wait()?.success()))
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Counts {
+    /// The numbers of one `test result: ok. 3 passed; 0 failed; 1 ignored; …` line.
+    fn of_line(line: &str) -> Option<Self> {
+        let numbers = line.strip_prefix("test result: ")?.split_once(". ")?.1;
+        let mut counts = Self::default();
+        for part in numbers.split("; ") {
+            let Some((number, what)) = part.split_once(' ') else {
+                continue;
+            };
+            let field = match what {
+                "passed" => &mut counts.passed,
+                "failed" => &mut counts.failed,
+                "ignored" => &mut counts.ignored,
+                _ => continue,
+            };
+            *field = number.parse().ok()?;
+        }
+        Some(counts)
+    }
+
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.ignored += other.ignored;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counts;
+
+    #[test]
+    fn result_lines_are_added_up_and_others_are_not() {
+        let line = "test result: FAILED. 12 passed; 1 failed; 2 ignored; 0 measured; 3 filtered out; finished in 0.01s";
+        assert_eq!(
+            Counts::of_line(line),
+            Some(Counts {
+                passed: 12,
+                failed: 1,
+                ignored: 2
+            })
+        );
+        assert_eq!(Counts::of_line("test it::works ... ok"), None);
+    }
+}
