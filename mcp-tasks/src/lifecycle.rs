@@ -1,0 +1,383 @@
+//! What may happen to a task, and what it becomes: a pure function from record and event to record.
+//!
+//! Every rule about transitions, keys, cancelling, expiry, fencing and finality stands here and nowhere else. Nothing
+//! here reads a clock, touches a store or knows a message.
+
+use std::fmt;
+
+use mcp_tasks_types::{RawJson, RawObject, Timestamp};
+
+use crate::record::{CancelRecord, ErrorRecord, InputRecord, InputState, Lease, State, TaskRecord};
+
+/// What an expired task tells.
+pub const EXPIRED_MESSAGE: &str = "Task expired";
+
+/// What a cancelled task says when nobody gave a reason.
+pub const CANCELLED_MESSAGE: &str = "The task was cancelled.";
+
+/// The code of a fault that is not the caller's.
+pub(crate) const INTERNAL_ERROR: i64 = -32603;
+
+/// Something that happens to a task.
+///
+/// Events that carry a `token` come from the worker that holds the lease; under an older token they are refused.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The body says where it stands.
+    Status {
+        /// The worker's fencing token.
+        token: u64,
+        /// A sentence for people.
+        message: String,
+    },
+    /// The body asks questions.
+    Ask {
+        /// The worker's fencing token.
+        token: u64,
+        /// The questions, under keys that were never used before.
+        inputs: Vec<InputRecord>,
+    },
+    /// The body does not want the answer any more.
+    Withdraw {
+        /// The worker's fencing token.
+        token: u64,
+        /// The question's key.
+        key: String,
+    },
+    /// The client answers; what it sends for keys that are not outstanding is ignored.
+    Answer {
+        /// Validated answers by key.
+        responses: Vec<(String, RawJson)>,
+    },
+    /// Somebody wants the task to stop.
+    Cancel {
+        /// Why, if told.
+        reason: Option<String>,
+    },
+    /// The run is over.
+    Finish {
+        /// The worker's fencing token.
+        token: u64,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// The lifetime is over.
+    Expire {
+        /// How long the failure stays readable.
+        retain_ms: u64,
+    },
+    /// A worker takes the task up.
+    Claim {
+        /// Who.
+        worker: String,
+        /// How long the lease counts.
+        until: Timestamp,
+    },
+    /// The worker hands the task back, unfinished.
+    Release {
+        /// The worker's fencing token.
+        token: u64,
+    },
+}
+
+impl Event {
+    /// The event's name, for messages.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Status { .. } => "status",
+            Self::Ask { .. } => "ask",
+            Self::Withdraw { .. } => "withdraw",
+            Self::Answer { .. } => "answer",
+            Self::Cancel { .. } => "cancel",
+            Self::Finish { .. } => "finish",
+            Self::Expire { .. } => "expire",
+            Self::Claim { .. } => "claim",
+            Self::Release { .. } => "release",
+        }
+    }
+
+    fn token(&self) -> Option<u64> {
+        match self {
+            Self::Status { token, .. }
+            | Self::Ask { token, .. }
+            | Self::Withdraw { token, .. }
+            | Self::Finish { token, .. }
+            | Self::Release { token } => Some(*token),
+            Self::Answer { .. } | Self::Cancel { .. } | Self::Expire { .. } | Self::Claim { .. } => None,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a fourth kind of end must not compile until every place handles it")]
+pub enum Outcome {
+    /// With a result, possibly one that tells of an error of the tool.
+    Completed {
+        /// What the request would have been answered with.
+        result: RawObject,
+    },
+    /// With a protocol error.
+    Failed {
+        /// That error.
+        error: ErrorRecord,
+        /// What people are told.
+        message: String,
+    },
+    /// By giving up on purpose.
+    Cancelled {
+        /// What people are told.
+        message: String,
+    },
+}
+
+/// What has to be done because of a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// An answer is there for a body that waits.
+    Resume,
+    /// A body that runs has to stop.
+    Interrupt,
+    /// The task is terminal from now on.
+    Finish,
+    /// The moment of [`TaskRecord::due_at`] moved.
+    Reschedule,
+}
+
+/// An event that cannot happen to the task as it is. A normal value for a writer that comes too late.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IllegalTransition {
+    /// The status that the task has.
+    pub from: &'static str,
+    /// The event that came.
+    pub event: &'static str,
+    /// Why it cannot happen.
+    pub reason: IllegalReason,
+}
+
+/// Why an event cannot happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IllegalReason {
+    /// The task has ended; the first end stays for ever.
+    Terminal,
+    /// The worker's lease was lost to another one.
+    Fenced,
+    /// Somebody works on the task already.
+    Leased,
+    /// The task is about to be cancelled.
+    Cancelling,
+    /// The key was used before.
+    KeyUsed(String),
+    /// The lifetime is not over.
+    NotDue,
+}
+
+impl fmt::Display for IllegalTransition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, event, reason } = self;
+        write!(f, "`{event}` cannot happen to a task that is `{from}`: ")?;
+        match reason {
+            IllegalReason::Terminal => f.write_str("it has ended"),
+            IllegalReason::Fenced => f.write_str("the lease was lost"),
+            IllegalReason::Leased => f.write_str("another worker holds the lease"),
+            IllegalReason::Cancelling => f.write_str("it is being cancelled"),
+            IllegalReason::KeyUsed(key) => write!(f, "the key `{key}` was used before"),
+            IllegalReason::NotDue => f.write_str("its lifetime is not over"),
+        }
+    }
+}
+
+impl std::error::Error for IllegalTransition {}
+
+/// Applies an event.
+///
+/// The version of the record that comes back has grown if anything changed and is the same if nothing did, as with a
+/// second cancel or an answer that nobody waits for; then there is nothing to write.
+///
+/// # Errors
+///
+/// When the event cannot happen to the task as it is.
+pub fn apply(
+    record: &TaskRecord,
+    event: Event,
+    now: &Timestamp,
+) -> Result<(TaskRecord, Vec<Effect>), IllegalTransition> {
+    let illegal = |event: &Event, reason| IllegalTransition { from: record.state.name(), event: event.name(), reason };
+    if record.state.is_terminal() {
+        return match event {
+            // Whoever asks for these cannot know that they come too late, and nothing is lost (C-65, C-73).
+            Event::Answer { .. } | Event::Cancel { .. } => Ok((record.clone(), Vec::new())),
+            _ => Err(illegal(&event, IllegalReason::Terminal)),
+        };
+    }
+    if let Some(token) = event.token()
+        && record.lease.as_ref().is_none_or(|lease| lease.token != token)
+    {
+        return Err(illegal(&event, IllegalReason::Fenced));
+    }
+    let mut next = Draft { record: record.clone(), effects: Vec::new(), now };
+    let changed = match event {
+        Event::Status { message, .. } => next.status(message),
+        Event::Ask { ref inputs, .. } => next.ask(inputs).map_err(|reason| illegal(&event, reason))?,
+        Event::Withdraw { key, .. } => next.withdraw(&key),
+        Event::Answer { responses } => next.answer(responses),
+        Event::Cancel { reason } => next.cancel(reason),
+        Event::Finish { outcome, .. } => next.finish(outcome),
+        Event::Expire { retain_ms } if record.is_due(now) => next.expire(retain_ms),
+        Event::Expire { .. } => return Err(illegal(&event, IllegalReason::NotDue)),
+        Event::Claim { .. } if record.is_leased(now) => return Err(illegal(&event, IllegalReason::Leased)),
+        Event::Claim { worker, until } => next.claim(worker, until),
+        Event::Release { .. } => next.release(),
+    };
+    if changed {
+        next.record.version += 1;
+    }
+    Ok((next.record, next.effects))
+}
+
+/// The record on its way. Each method says whether it changed anything.
+struct Draft<'a> {
+    record: TaskRecord,
+    effects: Vec<Effect>,
+    now: &'a Timestamp,
+}
+
+impl Draft<'_> {
+    /// Notes that a client can see a change. A clock that was set back does not reach the record (C-10).
+    fn touch(&mut self) {
+        if self.record.last_updated_at < *self.now {
+            self.record.last_updated_at = self.now.clone();
+        }
+    }
+
+    fn status(&mut self, message: String) -> bool {
+        if self.record.status_message.as_deref() == Some(message.as_str()) {
+            return false;
+        }
+        self.record.status_message = Some(message);
+        self.touch();
+        true
+    }
+
+    fn ask(&mut self, inputs: &[InputRecord]) -> Result<bool, IllegalReason> {
+        if self.record.cancel.is_some() {
+            return Err(IllegalReason::Cancelling);
+        }
+        for input in inputs {
+            if self.record.input(&input.key).is_some() {
+                return Err(IllegalReason::KeyUsed(input.key.clone()));
+            }
+            self.record.inputs.push(InputRecord { state: InputState::Outstanding, ..input.clone() });
+        }
+        if inputs.is_empty() {
+            return Ok(false);
+        }
+        self.record.state = State::InputRequired;
+        self.touch();
+        Ok(true)
+    }
+
+    fn withdraw(&mut self, key: &str) -> bool {
+        self.settle(key, InputState::Withdrawn)
+    }
+
+    fn answer(&mut self, responses: Vec<(String, RawJson)>) -> bool {
+        let mut changed = false;
+        for (key, response) in responses {
+            changed |= self.settle(&key, InputState::Answered { response });
+        }
+        if changed {
+            self.effects.push(Effect::Resume);
+        }
+        changed
+    }
+
+    /// Closes one outstanding question; the task works again when it was the last one.
+    fn settle(&mut self, key: &str, state: InputState) -> bool {
+        let outstanding = |input: &&mut InputRecord| input.key == key && input.state == InputState::Outstanding;
+        let Some(input) = self.record.inputs.iter_mut().find(outstanding) else {
+            return false;
+        };
+        input.state = state;
+        if self.record.outstanding().next().is_none() {
+            self.record.state = State::Working;
+        }
+        self.touch();
+        true
+    }
+
+    fn cancel(&mut self, reason: Option<String>) -> bool {
+        let first = self.record.cancel.is_none();
+        let record = self.record.cancel.get_or_insert_with(|| CancelRecord { at: self.now.clone(), reason });
+        // Nobody has to be asked when the body waits or when there is none (S-17).
+        if self.record.state == State::InputRequired || !self.record.lease.as_ref().is_some_and(|l| l.until > *self.now)
+        {
+            let message = record.reason.clone().unwrap_or_else(|| CANCELLED_MESSAGE.to_owned());
+            self.effects.push(Effect::Interrupt);
+            return self.finish(Outcome::Cancelled { message });
+        }
+        if first {
+            self.effects.push(Effect::Interrupt);
+            self.touch();
+        }
+        first
+    }
+
+    fn finish(&mut self, outcome: Outcome) -> bool {
+        let (state, message) = match outcome {
+            // What the body last said about its work is no longer true of a result (P020).
+            Outcome::Completed { result } => (State::Completed { result }, None),
+            Outcome::Failed { error, message } => (State::Failed { error }, Some(message)),
+            Outcome::Cancelled { message } => (State::Cancelled, Some(message)),
+        };
+        let due_at = self.record.due_at();
+        self.touch();
+        self.record.state = state;
+        self.record.status_message = message;
+        self.record.finished_at = Some(self.record.last_updated_at.clone());
+        self.record.lease = None;
+        for input in &mut self.record.inputs {
+            if input.state == InputState::Outstanding {
+                input.state = InputState::Withdrawn;
+            }
+        }
+        self.effects.push(Effect::Finish);
+        if self.record.due_at() != due_at {
+            self.effects.push(Effect::Reschedule);
+        }
+        true
+    }
+
+    fn expire(&mut self, retain_ms: u64) -> bool {
+        self.record.retain_ms = Some(self.record.retain_ms.unwrap_or(0).max(retain_ms));
+        self.effects.push(Effect::Interrupt);
+        let error = ErrorRecord::new(INTERNAL_ERROR, EXPIRED_MESSAGE);
+        self.finish(Outcome::Failed { error, message: EXPIRED_MESSAGE.to_owned() })
+    }
+
+    fn claim(&mut self, worker: String, until: Timestamp) -> bool {
+        self.record.fence += 1;
+        self.record.attempt += 1;
+        self.record.lease = Some(Lease { worker, until, token: self.record.fence });
+        true
+    }
+
+    fn release(&mut self) -> bool {
+        self.record.lease = None;
+        match self.record.cancel.clone() {
+            Some(cancel) => {
+                let message = cancel.reason.unwrap_or_else(|| CANCELLED_MESSAGE.to_owned());
+                self.finish(Outcome::Cancelled { message })
+            }
+            None => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

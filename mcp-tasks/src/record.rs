@@ -1,0 +1,426 @@
+//! The task record: everything that is known about one task, and all that a store keeps.
+//!
+//! The record belongs to no wire generation and assumes nothing about the method that made it; `server` turns it into
+//! messages. Its JSON form is ours alone: it is what stores write, it carries a format number, and a newer one is
+//! refused rather than guessed at.
+
+use std::sync::Arc;
+
+use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::clock::after;
+use crate::owner::Owner;
+
+/// The format that this version writes; every older one can be read.
+pub const FORMAT: u32 = 1;
+
+/// Everything that is known about one task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TaskRecord {
+    /// The format of this record, [`FORMAT`] when we write it.
+    pub format: u32,
+    /// The id, minted by the engine.
+    pub id: TaskId,
+    /// Whose task it is.
+    pub owner: Owner,
+    /// The method of the original request.
+    pub method: String,
+    /// The original parameters; kept only if the task can be run again. Written once, at insertion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<RawObject>,
+    /// Digest of the original parameters, kept also where they are not.
+    pub params_digest: String,
+    /// What the tool was when the task began.
+    pub tool: ToolFingerprint,
+    /// The wire generation that the task was made in.
+    pub generation: Generation,
+    /// Whether the client holds a handle of it.
+    pub visibility: Visibility,
+    /// The status with what belongs to it.
+    pub state: State,
+    /// A sentence for people about where the task stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_message: Option<String>,
+    /// How far the work has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    /// When the task was made.
+    pub created_at: Timestamp,
+    /// When anything that a client can see last changed; never goes back.
+    pub last_updated_at: Timestamp,
+    /// When the task became terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Timestamp>,
+    /// Lifetime from creation; none means unlimited.
+    pub ttl_ms: Option<u64>,
+    /// How often a client should ask.
+    pub poll_interval_ms: Option<u64>,
+    /// How long the ended task stays readable, counted from its end, if that is longer than its lifetime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retain_ms: Option<u64>,
+    /// Every question ever asked, in order. A key is used once in a task's life.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputRecord>,
+    /// Recorded steps, in order. Written by `append_step` alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepRecord>,
+    /// The wish to cancel, once somebody had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<CancelRecord>,
+    /// Who works on the task now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// The last fencing token given out for this task; grows with every lease.
+    pub fence: u64,
+    /// How often a worker has taken the task up.
+    pub attempt: u32,
+    /// Grows with every write of the record.
+    pub version: u64,
+}
+
+impl TaskRecord {
+    /// A fresh working task that nobody works on yet.
+    #[must_use]
+    pub fn new(id: TaskId, owner: Owner, method: impl Into<String>, tool: ToolFingerprint, now: Timestamp) -> Self {
+        Self {
+            format: FORMAT,
+            id,
+            owner,
+            method: method.into(),
+            params: None,
+            params_digest: String::new(),
+            tool,
+            generation: Generation::V2026_07_28,
+            visibility: Visibility::Task,
+            state: State::Working,
+            status_message: None,
+            progress: None,
+            created_at: now.clone(),
+            last_updated_at: now,
+            finished_at: None,
+            ttl_ms: None,
+            poll_interval_ms: None,
+            retain_ms: None,
+            inputs: Vec::new(),
+            steps: Vec::new(),
+            cancel: None,
+            lease: None,
+            fence: 0,
+            attempt: 0,
+            version: 1,
+        }
+    }
+
+    /// When something has to happen by itself: a live task fails, an ended one is removed. None means never.
+    #[must_use]
+    pub fn due_at(&self) -> Option<Timestamp> {
+        let end_of_life = after(&self.created_at, self.ttl_ms?);
+        match (&self.finished_at, self.retain_ms) {
+            (Some(finished_at), Some(retain_ms)) => Some(end_of_life.max(after(finished_at, retain_ms))),
+            _ => Some(end_of_life),
+        }
+    }
+
+    /// Whether that moment has come.
+    #[must_use]
+    pub fn is_due(&self, now: &Timestamp) -> bool {
+        self.due_at().is_some_and(|due_at| due_at <= *now)
+    }
+
+    /// The questions that wait for an answer.
+    pub fn outstanding(&self) -> impl Iterator<Item = &InputRecord> {
+        self.inputs.iter().filter(|input| matches!(input.state, InputState::Outstanding))
+    }
+
+    /// The question with this key, whatever became of it.
+    #[must_use]
+    pub fn input(&self, key: &str) -> Option<&InputRecord> {
+        self.inputs.iter().find(|input| input.key == key)
+    }
+
+    /// Whether somebody holds a lease that still counts.
+    #[must_use]
+    pub fn is_leased(&self, now: &Timestamp) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.until > *now)
+    }
+
+    /// The record without its parameters and steps, which are stored apart.
+    #[must_use]
+    pub fn into_parts(mut self) -> (Self, Option<RawObject>, Vec<StepRecord>) {
+        let params = self.params.take();
+        let steps = std::mem::take(&mut self.steps);
+        (self, params, steps)
+    }
+}
+
+/// A shared record, as stores hand them out.
+pub type SharedRecord = Arc<TaskRecord>;
+
+/// What a tool was when a task began; a changed one must not go on with the task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolFingerprint {
+    /// The tool's name.
+    pub name: String,
+    /// Digest of the input schema, without titles and descriptions.
+    pub input_schema: String,
+    /// The author's own version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+impl ToolFingerprint {
+    /// The fingerprint of a tool.
+    pub fn new(name: impl Into<String>, input_schema: impl Into<String>, version: Option<String>) -> Self {
+        Self { name: name.into(), input_schema: input_schema.into(), version }
+    }
+}
+
+/// The wire generations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Generation {
+    /// The first proposal, with ids made by the client.
+    #[serde(rename = "sep-1686")]
+    Sep1686,
+    /// The experimental tasks of core 2025-11-25.
+    #[serde(rename = "2025-11-25")]
+    V2025_11_25,
+    /// The tasks extension on core 2026-07-28.
+    #[serde(rename = "2026-07-28")]
+    V2026_07_28,
+}
+
+/// Whether the client knows the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Visibility {
+    /// The client holds a handle.
+    Task,
+    /// An ordinary call that waits for its answer; no method finds it by its id.
+    Inline,
+}
+
+/// The status of a task with what belongs to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "a match on the outcome of a task must name all five; a sixth is a change of the protocol")]
+pub enum State {
+    /// The work goes on.
+    Working,
+    /// At least one question is outstanding.
+    InputRequired,
+    /// The request has its result, possibly one that tells of an error of the tool.
+    Completed {
+        /// What the request would have been answered with.
+        result: RawObject,
+    },
+    /// The request ended in a protocol error.
+    Failed {
+        /// That error.
+        error: ErrorRecord,
+    },
+    /// The task was cancelled.
+    Cancelled,
+}
+
+impl State {
+    /// Whether nothing can change any more.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        match self {
+            Self::Working | Self::InputRequired => false,
+            Self::Completed { .. } | Self::Failed { .. } | Self::Cancelled => true,
+        }
+    }
+
+    /// The name of the status, spelled as in the protocol.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::InputRequired => "input_required",
+            Self::Completed { .. } => "completed",
+            Self::Failed { .. } => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// A protocol error as it is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ErrorRecord {
+    /// The code.
+    pub code: i64,
+    /// What the client is told.
+    pub message: String,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<RawJson>,
+}
+
+impl ErrorRecord {
+    /// An error without data.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// Adds data.
+    #[must_use]
+    pub fn with_data(mut self, data: RawJson) -> Self {
+        self.data = Some(data);
+        self
+    }
+}
+
+/// How far the work has come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Units done; grows.
+    pub progress: f64,
+    /// Units in all, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+}
+
+/// One question and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct InputRecord {
+    /// The key under which it was asked.
+    pub key: String,
+    /// The request, `{"method":…,"params":…}`.
+    pub request: RawJson,
+    /// Digest of the request; a replay that asks something else under the same key is found out by it.
+    pub fingerprint: String,
+    /// What became of it.
+    pub state: InputState,
+}
+
+impl InputRecord {
+    /// A question that waits for its answer.
+    pub fn new(key: impl Into<String>, request: RawJson, fingerprint: impl Into<String>) -> Self {
+        Self { key: key.into(), request, fingerprint: fingerprint.into(), state: InputState::Outstanding }
+    }
+}
+
+/// What became of a question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum InputState {
+    /// Waits for its answer.
+    Outstanding,
+    /// Has its answer.
+    Answered {
+        /// As the client sent it, after validation.
+        response: RawJson,
+    },
+    /// Nobody wants the answer any more.
+    Withdrawn,
+}
+
+/// The recorded value of one step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StepRecord {
+    /// The step's name, unique in the task.
+    pub name: String,
+    /// What kind of step it was.
+    pub fingerprint: String,
+    /// What it gave.
+    pub value: RawJson,
+}
+
+impl StepRecord {
+    /// A recorded step.
+    pub fn new(name: impl Into<String>, fingerprint: impl Into<String>, value: RawJson) -> Self {
+        Self { name: name.into(), fingerprint: fingerprint.into(), value }
+    }
+}
+
+/// The wish to cancel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CancelRecord {
+    /// When it was first asked for.
+    pub at: Timestamp,
+    /// Why, if told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The right to work on a task, for a while.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Lease {
+    /// Who holds it.
+    pub worker: String,
+    /// How long it counts without being renewed.
+    pub until: Timestamp,
+    /// The fencing token: a write under an older one is refused.
+    pub token: u64,
+}
+
+impl Lease {
+    /// A lease.
+    pub fn new(worker: impl Into<String>, until: Timestamp, token: u64) -> Self {
+        Self { worker: worker.into(), until, token }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> TaskRecord {
+        let now = Timestamp::from_unix_millis(1_000);
+        TaskRecord::new("tsk_1".into(), Owner::anonymous(), "tools/call", ToolFingerprint::new("t", "d", None), now)
+    }
+
+    /// S-21, C-77: the lifetime counts from creation, not from the end.
+    #[test]
+    fn lifetime_counts_from_creation() {
+        let mut record = record();
+        assert_eq!(record.due_at(), None);
+        record.ttl_ms = Some(500);
+        assert_eq!(record.due_at().unwrap().unix_millis(), 1_500);
+        record.finished_at = Some(Timestamp::from_unix_millis(1_400));
+        assert_eq!(record.due_at().unwrap().unix_millis(), 1_500);
+        assert!(!record.is_due(&Timestamp::from_unix_millis(1_499)));
+        assert!(record.is_due(&Timestamp::from_unix_millis(1_500)));
+    }
+
+    #[test]
+    fn retention_counts_from_the_end_and_only_lengthens() {
+        let mut record = record();
+        record.ttl_ms = Some(500);
+        record.retain_ms = Some(1_000);
+        assert_eq!(record.due_at().unwrap().unix_millis(), 1_500);
+        record.finished_at = Some(Timestamp::from_unix_millis(1_400));
+        assert_eq!(record.due_at().unwrap().unix_millis(), 2_400);
+        record.retain_ms = Some(10);
+        assert_eq!(record.due_at().unwrap().unix_millis(), 1_500);
+    }
+
+    /// S-33: all of this survives its own JSON form.
+    #[test]
+    fn record_survives_its_json_form() {
+        let mut record = record();
+        record.state = State::Completed { result: RawObject::from_text(r#"{"content":[],"n":1.0}"#).unwrap() };
+        record.params = Some(RawObject::from_text(r#"{"a":1e2}"#).unwrap());
+        let request = RawJson::from_text(r#"{"method":"elicitation/create"}"#).unwrap();
+        record.inputs.push(InputRecord::new("key", request, "print"));
+        record.inputs[0].state = InputState::Answered { response: RawJson::from_text("[1.50]").unwrap() };
+        record.steps.push(StepRecord::new("step", "print", RawJson::null()));
+        record.lease = Some(Lease::new("wrk", Timestamp::from_unix_millis(5), 3));
+        let text = mcp_tasks_types::to_string(&record).unwrap();
+        let back: TaskRecord = mcp_tasks_types::from_str(&text).unwrap();
+        assert_eq!(back, record);
+    }
+}

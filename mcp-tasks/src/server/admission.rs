@@ -1,0 +1,184 @@
+//! The order of checks: what a request has to pass before a handler sees it.
+//!
+//! The numbers are those of reading R-1; the first check that fails decides the answer.
+//! Step 1 is the transport's, step 2 is `envelope`, steps 13 and 14 are the handlers'.
+//! Without headers (stdio) steps 4, 5, 7 and 10 do not apply; everything else is the same.
+
+use mcp_tasks_types::v2026_07_28::{ClientCapabilities, RequestMetaObject, meta_key};
+
+use super::{
+    SUPPORTED_VERSIONS,
+    capability,
+    envelope::Request,
+    members::Members,
+    method::Method,
+    refusal::Refusal,
+    routing::{self, Received, ReceivedHeaders},
+};
+
+/// A request that passed: its method is known and its declarations are read.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    pub(super) method: Method,
+    pub(super) capabilities: ClientCapabilities,
+}
+
+/// Steps 3 to 12.
+pub(super) fn admit(
+    request: &Request<'_>,
+    headers: Option<&ReceivedHeaders>,
+    require_task_name: bool,
+) -> Result<Admitted, Refusal> {
+    step_3_era(request, headers)?;
+    if let Some(headers) = headers {
+        step_4_headers_present(request, headers, require_task_name)?;
+        step_5_method_header(request, headers)?;
+    }
+    let version = step_6_version_stated(request)?;
+    if let Some(headers) = headers {
+        step_7_version_header(&version, headers)?;
+    }
+    step_8_version_implemented(&version)?;
+    let capabilities = step_9_meta(request)?;
+    if let Some(headers) = headers {
+        step_10_name_header(request, headers)?;
+    }
+    let method = step_11_method_implemented(request)?;
+    step_12_extension_declared(method, &capabilities)?;
+    Ok(Admitted {
+        method,
+        capabilities,
+    })
+}
+
+/// A handshake of an older revision is told what is spoken here.
+fn step_3_era(request: &Request<'_>, headers: Option<&ReceivedHeaders>) -> Result<(), Refusal> {
+    let modern_meta = request
+        .params
+        .get("_meta")
+        .and_then(|meta| Members::read(meta.get()).ok())
+        .is_some_and(|meta| meta.get(meta_key::PROTOCOL_VERSION).is_some());
+    let modern_headers = headers.is_some_and(|headers| headers.method != Received::Absent);
+    if request.method == "initialize" && !modern_meta && !modern_headers {
+        return Err(Refusal::LegacyHandshake {
+            over_http: headers.is_some(),
+        });
+    }
+    Ok(())
+}
+
+fn step_4_headers_present(
+    request: &Request<'_>,
+    headers: &ReceivedHeaders,
+    require_task_name: bool,
+) -> Result<(), Refusal> {
+    let present = |header: &Received, name: &str| match header {
+        Received::Text(_) => Ok(()),
+        Received::Absent => Err(Refusal::HeaderMismatch(format!("header `{name}` is missing"))),
+        Received::Malformed => Err(Refusal::HeaderMismatch(format!(
+            "header `{name}` is not one line of visible ASCII"
+        ))),
+    };
+    present(&headers.protocol_version, routing::PROTOCOL_VERSION)?;
+    present(&headers.method, routing::METHOD)?;
+    if routing::name_of(&request.method, &request.params).is_none() {
+        return Ok(());
+    }
+    let may_be_absent = routing::name_is_lenient(&request.method) && !require_task_name;
+    if headers.name == Received::Absent && may_be_absent {
+        return Ok(());
+    }
+    present(&headers.name, routing::NAME)
+}
+
+fn step_5_method_header(request: &Request<'_>, headers: &ReceivedHeaders) -> Result<(), Refusal> {
+    equal(&headers.method, routing::METHOD, &request.method)
+}
+
+fn step_6_version_stated(request: &Request<'_>) -> Result<String, Refusal> {
+    let meta = |what: &str| Refusal::Meta(what.to_owned());
+    if request.params.repeats("_meta") {
+        return Err(meta("`_meta` is there twice"));
+    }
+    let text = request
+        .params
+        .get("_meta")
+        .ok_or_else(|| meta("`_meta` is missing"))?;
+    let members = Members::read(text.get()).map_err(|_| meta("`_meta` must be an object"))?;
+    let key = meta_key::PROTOCOL_VERSION;
+    if members.get(key).is_none() {
+        return Err(Refusal::Meta(format!("`_meta` has no `{key}`")));
+    }
+    members
+        .string(key)
+        .map(std::borrow::Cow::into_owned)
+        .ok_or_else(|| Refusal::Meta(format!("`{key}` must be a string")))
+}
+
+fn step_7_version_header(version: &str, headers: &ReceivedHeaders) -> Result<(), Refusal> {
+    equal(
+        &headers.protocol_version,
+        routing::PROTOCOL_VERSION,
+        version,
+    )
+}
+
+fn step_8_version_implemented(version: &str) -> Result<(), Refusal> {
+    if SUPPORTED_VERSIONS.contains(&version) {
+        return Ok(());
+    }
+    Err(Refusal::Version {
+        requested: version.to_owned(),
+    })
+}
+
+/// Everything else that `_meta` says has to be well formed; only the capabilities are required.
+fn step_9_meta(request: &Request<'_>) -> Result<ClientCapabilities, Refusal> {
+    let text = request.params.get("_meta").map_or("{}", |meta| meta.get());
+    let meta: RequestMetaObject = mcp_tasks_types::from_str(text)
+        .map_err(|error| Refusal::Meta(format!("`_meta` does not fit: {error}")))?;
+    Ok(meta.client_capabilities)
+}
+
+fn step_10_name_header(request: &Request<'_>, headers: &ReceivedHeaders) -> Result<(), Refusal> {
+    let Some(name) = routing::name_of(&request.method, &request.params) else {
+        return Ok(());
+    };
+    if headers.name == Received::Absent {
+        return Ok(());
+    }
+    equal(&headers.name, routing::NAME, &name)
+}
+
+/// Before the capability, so that a removed method is not found for anybody (S-23).
+fn step_11_method_implemented(request: &Request<'_>) -> Result<Method, Refusal> {
+    Method::from_name(&request.method).ok_or_else(|| Refusal::Method(request.method.clone().into()))
+}
+
+/// Before the look-up, so that the answer does not depend on whether a task exists (C-22).
+fn step_12_extension_declared(
+    method: Method,
+    capabilities: &ClientCapabilities,
+) -> Result<(), Refusal> {
+    if method.needs_tasks() && !capability::has_tasks(capabilities) {
+        return Err(Refusal::Capability(Box::new(capability::tasks())));
+    }
+    Ok(())
+}
+
+/// Compares after decoding; values are case-sensitive.
+fn equal(header: &Received, name: &str, body: &str) -> Result<(), Refusal> {
+    let value = match header {
+        Received::Text(value) => routing::decode(value),
+        Received::Absent | Received::Malformed => None,
+    };
+    match value {
+        Some(value) if value == body => Ok(()),
+        Some(_) => Err(Refusal::HeaderMismatch(format!(
+            "header `{name}` differs from the body"
+        ))),
+        None => Err(Refusal::HeaderMismatch(format!(
+            "header `{name}` is malformed"
+        ))),
+    }
+}

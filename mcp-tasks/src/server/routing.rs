@@ -1,0 +1,233 @@
+//! The headers by which HTTP intermediaries route a request without reading its body.
+//!
+//! One function says what they are for a request; the server compares with it what it received,
+//! and clients and gateways send what it says.
+
+use std::borrow::Cow;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use mcp_tasks_types::RawObject;
+
+use super::members::Members;
+
+/// The version that the request's `_meta` states.
+pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
+/// The method.
+pub const METHOD: &str = "Mcp-Method";
+/// The name of what the method is about: tool, prompt, resource or task.
+pub const NAME: &str = "Mcp-Name";
+
+/// What the headers of one request say, in plain text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoutingHeaders {
+    protocol_version: String,
+    method: String,
+    name: Option<String>,
+}
+
+impl RoutingHeaders {
+    /// The headers of a request.
+    ///
+    /// A name source that is missing or not a string gives no name, so that the receiver judges
+    /// the parameters and not the header.
+    pub fn of_request(protocol_version: &str, method: &str, params: &RawObject) -> Self {
+        let members = Members::read(params.as_str()).unwrap_or_default();
+        Self {
+            protocol_version: protocol_version.to_owned(),
+            method: method.to_owned(),
+            name: name_of(method, &members).map(Cow::into_owned),
+        }
+    }
+
+    /// Names and values as they are sent, encoded where a value needs it.
+    pub fn pairs(&self) -> Vec<(&'static str, String)> {
+        let mut pairs = vec![
+            (PROTOCOL_VERSION, encode(&self.protocol_version)),
+            (METHOD, encode(&self.method)),
+        ];
+        if let Some(name) = &self.name {
+            pairs.push((NAME, encode(name)));
+        }
+        pairs
+    }
+}
+
+/// Which parameter `Mcp-Name` repeats.
+fn name_source(method: &str) -> Option<&'static str> {
+    match method {
+        "tools/call" | "prompts/get" => Some("name"),
+        "resources/read" => Some("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
+        _ => None,
+    }
+}
+
+/// What `Mcp-Name` has to say for this request, if anything.
+pub(super) fn name_of<'m>(method: &str, params: &Members<'m>) -> Option<Cow<'m, str>> {
+    params.string(name_source(method)?)
+}
+
+/// Whether the method's `Mcp-Name` may be missing unless the server insists: a published client
+/// leaves it out on the task methods (R-1 step 4).
+pub(super) fn name_is_lenient(method: &str) -> bool {
+    name_source(method) == Some("taskId")
+}
+
+/// One received header.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Received {
+    #[default]
+    Absent,
+    /// Trimmed, as it was sent.
+    Text(String),
+    /// Not one line of visible ASCII, or sent twice with different values.
+    Malformed,
+}
+
+/// The routing headers as a transport received them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReceivedHeaders {
+    pub(super) protocol_version: Received,
+    pub(super) method: Received,
+    pub(super) name: Received,
+}
+
+impl ReceivedHeaders {
+    /// Takes the routing headers out of all headers of a request; names in any case (X-109).
+    pub fn read<'h>(headers: impl IntoIterator<Item = (&'h str, &'h [u8])>) -> Self {
+        let mut received = Self::default();
+        for (name, value) in headers {
+            let slot = if name.eq_ignore_ascii_case(PROTOCOL_VERSION) {
+                &mut received.protocol_version
+            } else if name.eq_ignore_ascii_case(METHOD) {
+                &mut received.method
+            } else if name.eq_ignore_ascii_case(NAME) {
+                &mut received.name
+            } else {
+                continue;
+            };
+            let value = value_text(value);
+            *slot = match slot {
+                Received::Absent => value,
+                previous if *previous == value => value,
+                _ => Received::Malformed,
+            };
+        }
+        received
+    }
+}
+
+fn value_text(value: &[u8]) -> Received {
+    match std::str::from_utf8(value) {
+        Ok(text) if text.bytes().all(is_plain) => {
+            Received::Text(text.trim_matches([' ', '\t']).to_owned())
+        }
+        _ => Received::Malformed,
+    }
+}
+
+/// Visible ASCII, space and tab: what a header value can hold as it is.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b'\t' | 0x20..=0x7E)
+}
+
+const PREFIX: &str = "=?base64?";
+const SUFFIX: &str = "?=";
+
+/// A value as it is sent (X-108).
+fn encode(value: &str) -> String {
+    let plain = value.bytes().all(is_plain)
+        && value.trim_matches([' ', '\t']) == value
+        && !looks_encoded(value);
+    if plain {
+        value.to_owned()
+    } else {
+        format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(value))
+    }
+}
+
+fn looks_encoded(value: &str) -> bool {
+    value.len() >= PREFIX.len() + SUFFIX.len()
+        && value.starts_with(PREFIX)
+        && value.ends_with(SUFFIX)
+}
+
+/// A received value in plain text; nothing if it claims to be encoded and is not.
+pub(super) fn decode(value: &str) -> Option<Cow<'_, str>> {
+    if !looks_encoded(value) {
+        return Some(Cow::Borrowed(value));
+    }
+    let inner = &value[PREFIX.len()..value.len() - SUFFIX.len()];
+    let bytes = STANDARD.decode(inner).ok()?;
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_tasks_types::RawObject;
+
+    use super::{Received, ReceivedHeaders, RoutingHeaders, decode, encode};
+
+    // S-28, C-90
+    #[test]
+    fn a_task_request_names_the_task_and_a_call_names_the_tool() {
+        let pairs = |method: &str, params: &str| {
+            let params = RawObject::from_text(params).unwrap();
+            RoutingHeaders::of_request("2026-07-28", method, &params).pairs()
+        };
+        for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+            let expected = vec![
+                ("MCP-Protocol-Version", "2026-07-28".to_owned()),
+                ("Mcp-Method", method.to_owned()),
+                ("Mcp-Name", "tsk_1".to_owned()),
+            ];
+            assert_eq!(pairs(method, r#"{"taskId":"tsk_1","name":"x"}"#), expected);
+        }
+        assert_eq!(pairs("tools/call", r#"{"name":"echo"}"#)[2].1, "echo");
+        assert_eq!(pairs("tools/call", r#"{"name":7}"#).len(), 2);
+        assert_eq!(pairs("tools/list", "{}").len(), 2);
+    }
+
+    // X-108
+    #[test]
+    fn values_survive_encoding_and_only_odd_ones_are_encoded() {
+        for (plain, sent) in [
+            ("generate_report", "generate_report"),
+            ("two words", "two words"),
+            ("Prüfung", "=?base64?UHLDvGZ1bmc=?="),
+            (" outer", "=?base64?IG91dGVy?="),
+            ("line\nbreak", "=?base64?bGluZQpicmVhaw==?="),
+            ("=?base64?QQ==?=", "=?base64?PT9iYXNlNjQ/UVE9PT89?="),
+            ("=?base64?", "=?base64?"),
+        ] {
+            assert_eq!(encode(plain), sent);
+            assert_eq!(decode(sent).as_deref(), Some(plain));
+        }
+    }
+
+    // X-108
+    #[test]
+    fn broken_encodings_are_refused_and_half_ones_are_literal() {
+        for broken in ["=?base64?QQ?=", "=?base64?Q*==?=", "=?base64?/w==?="] {
+            assert_eq!(decode(broken), None, "{broken}");
+        }
+        for literal in ["=?BASE64?QQ==?=", "=?base64?QQ==", "QQ==?="] {
+            assert_eq!(decode(literal).as_deref(), Some(literal));
+        }
+        assert_eq!(decode("=?base64??=").as_deref(), Some(""));
+    }
+
+    // X-109
+    #[test]
+    fn header_names_are_read_in_any_case_and_values_are_trimmed() {
+        let read = |headers: &[(&str, &[u8])]| {
+            ReceivedHeaders::read(headers.iter().map(|(name, value)| (*name, *value)))
+        };
+        let received = read(&[("mcp-METHOD", b" \ttools/list "), ("Mcp-Name", b"\xff")]);
+        assert_eq!(received.method, Received::Text("tools/list".to_owned()));
+        assert_eq!(received.name, Received::Malformed);
+        assert_eq!(received.protocol_version, Received::Absent);
+        let twice = read(&[("Mcp-Name", b"a"), ("mcp-name", b"b")]);
+        assert_eq!(twice.name, Received::Malformed);
+    }
+}
