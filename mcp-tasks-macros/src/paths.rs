@@ -1,0 +1,118 @@
+//! Every path that an expansion may name: what the runtime offers to expansions, and a few items of the standard
+//! library, all absolute, so that nothing has to be in scope where the macro is used.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Expr, ExprLit, Lit, LitStr, Path};
+
+use crate::{args::RawArgs, diagnostics::Diagnostics};
+
+/// The root under which an expansion finds the runtime: `::mcp_tasks`, or what `crate = ".."` says.
+pub(crate) struct Paths {
+    root: TokenStream,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Self {
+            root: quote!(::mcp_tasks),
+        }
+    }
+}
+
+impl Paths {
+    /// The attribute that replaces the root.
+    pub(crate) const CRATE: &'static str = "crate";
+
+    /// Takes the root out of the arguments. A wrong one is reported, and the usual one stands in for it.
+    pub(crate) fn check(raw_args: &mut RawArgs, diagnostics: &mut Diagnostics) -> Self {
+        let Some(arg) = raw_args.take(Self::CRATE) else {
+            return Self::default();
+        };
+        let Some(value) = arg.value(diagnostics, EXPECTED_CRATE) else {
+            return Self::default();
+        };
+        if let Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) = value
+            && let Ok(path) = text.parse_with(Path::parse_mod_style)
+        {
+            return Self {
+                root: quote!(#path),
+            };
+        }
+        diagnostics.error(value, EXPECTED_CRATE);
+        Self::default()
+    }
+
+    /// The path of a re-exported crate as the text of a `crate = ".."` attribute of serde or schemars.
+    fn as_text(path: &TokenStream) -> LitStr {
+        let text = path.to_string().replace(' ', "");
+        LitStr::new(&text, proc_macro2::Span::call_site())
+    }
+
+    pub(crate) fn serde_text(&self) -> LitStr {
+        Self::as_text(&self.serde())
+    }
+
+    pub(crate) fn schemars_text(&self) -> LitStr {
+        Self::as_text(&self.schemars())
+    }
+}
+
+const EXPECTED_CRATE: &str = "expected the path of the `mcp-tasks` crate in quotes, such as `crate = \"my_facade::mcp_tasks\"`";
+
+/// Names of `macro_support`, each behind a method.
+macro_rules! support {
+    ($($method:ident => $name:ident,)*) => {
+        impl Paths {
+            $(pub(crate) fn $method(&self) -> TokenStream {
+                let root = &self.root;
+                quote!(#root::macro_support::$name)
+            })*
+        }
+    };
+}
+
+support! {
+    serde => serde,
+    schemars => schemars,
+    task_tool => TaskTool,
+    tool_definition => ToolDefinition,
+    tool_call => ToolCall,
+    tool_error => ToolError,
+    call_tool_result => CallToolResult,
+    argument_error => ArgumentError,
+    raw_object => RawObject,
+    box_future => BoxFuture,
+    task_mode => TaskMode,
+    restart => Restart,
+    input => Input,
+    check_arguments => check_arguments,
+    finish => finish,
+}
+
+/// Names of the standard library, each behind a method.
+macro_rules! standard {
+    ($($method:ident => $($path:ident)::+,)*) => {
+        impl Paths {
+            $(
+                #[expect(clippy::unused_self, reason = "all paths are asked for in one way")]
+                pub(crate) fn $method(&self) -> TokenStream {
+                    quote!(::$($path)::+)
+                }
+            )*
+        }
+    };
+}
+
+standard! {
+    result => core::result::Result,
+    clone => core::clone::Clone,
+    debug => core::fmt::Debug,
+    phantom_data => core::marker::PhantomData,
+    boxed => std::boxed::Box,
+    concat => core::concat,
+    unreachable => core::unreachable,
+}

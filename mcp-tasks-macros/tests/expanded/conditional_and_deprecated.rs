@@ -1,0 +1,56 @@
+//! What the macro makes of the case `conditional_and_deprecated` of `src/tests.rs`; that file says how to accept a change.
+
+#[cfg(feature = "old")]
+#[deprecated]
+#[tracing::instrument]
+async fn old(count: u32) -> Result<u32, ToolError> {
+    Ok(count)
+}
+///Old.
+#[cfg(feature = "old")]
+#[deprecated]
+struct old {}
+#[cfg(feature = "old")]
+#[allow(deprecated, reason = "the deprecation is meant for callers")]
+const _: () = {
+    #[derive(
+        ::mcp_tasks::macro_support::serde::Deserialize,
+        ::mcp_tasks::macro_support::schemars::JsonSchema
+    )]
+    #[serde(crate = "::mcp_tasks::macro_support::serde", rename = "arguments")]
+    #[schemars(crate = "::mcp_tasks::macro_support::schemars")]
+    struct __Arguments {
+        count: u32,
+    }
+    impl ::mcp_tasks::macro_support::TaskTool for old {
+        const NAME: &'static str = "old";
+        fn definition() -> ::mcp_tasks::macro_support::ToolDefinition {
+            ::mcp_tasks::macro_support::ToolDefinition::new::<
+                __Arguments,
+                Result<u32, ToolError>,
+            >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
+                .description("Old.")
+        }
+        fn check(
+            object: &::mcp_tasks::macro_support::RawObject,
+        ) -> ::core::result::Result<(), ::mcp_tasks::macro_support::ArgumentError> {
+            ::mcp_tasks::macro_support::check_arguments::<__Arguments>(object)
+        }
+        fn run(
+            call: ::mcp_tasks::macro_support::ToolCall,
+        ) -> ::mcp_tasks::macro_support::BoxFuture<
+            'static,
+            ::core::result::Result<
+                ::mcp_tasks::macro_support::CallToolResult,
+                ::mcp_tasks::macro_support::ToolError,
+            >,
+        > {
+            ::std::boxed::Box::pin(async move {
+                let arguments = ::mcp_tasks::macro_support::ToolCall::arguments::<
+                    __Arguments,
+                >(&call)?;
+                ::mcp_tasks::macro_support::finish(old(arguments.count).await)
+            })
+        }
+    }
+};

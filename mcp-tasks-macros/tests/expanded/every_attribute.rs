@@ -1,0 +1,59 @@
+//! What the macro makes of the case `every_attribute` of `src/tests.rs`; that file says how to accept a change.
+
+async fn write_report(_: &facade::mcp_tasks::TaskContext) -> Outcome {
+    todo()
+}
+#[doc = DESCRIPTION]
+struct write_report {}
+const _: () = {
+    #[derive(
+        facade::mcp_tasks::macro_support::serde::Deserialize,
+        facade::mcp_tasks::macro_support::schemars::JsonSchema
+    )]
+    #[serde(crate = "facade::mcp_tasks::macro_support::serde", rename = "arguments")]
+    #[schemars(crate = "facade::mcp_tasks::macro_support::schemars")]
+    struct __Arguments {}
+    impl facade::mcp_tasks::macro_support::TaskTool for write_report {
+        const NAME: &'static str = "reports.write";
+        fn definition() -> facade::mcp_tasks::macro_support::ToolDefinition {
+            facade::mcp_tasks::macro_support::ToolDefinition::new::<
+                __Arguments,
+                Outcome,
+            >(<Self as facade::mcp_tasks::macro_support::TaskTool>::NAME)
+                .description(DESCRIPTION)
+                .title("Report")
+                .version("2")
+                .ttl_ms(86400000u64)
+                .poll_ms(250u64)
+                .task(facade::mcp_tasks::macro_support::TaskMode::Required)
+                .restart(facade::mcp_tasks::macro_support::Restart::Fail)
+                .cancel_grace_ms(30000u64)
+                .require_input_capability(false)
+        }
+        fn check(
+            object: &facade::mcp_tasks::macro_support::RawObject,
+        ) -> ::core::result::Result<
+            (),
+            facade::mcp_tasks::macro_support::ArgumentError,
+        > {
+            facade::mcp_tasks::macro_support::check_arguments::<__Arguments>(object)
+        }
+        fn run(
+            call: facade::mcp_tasks::macro_support::ToolCall,
+        ) -> facade::mcp_tasks::macro_support::BoxFuture<
+            'static,
+            ::core::result::Result<
+                facade::mcp_tasks::macro_support::CallToolResult,
+                facade::mcp_tasks::macro_support::ToolError,
+            >,
+        > {
+            ::std::boxed::Box::pin(async move {
+                facade::mcp_tasks::macro_support::ToolCall::arguments::<
+                    __Arguments,
+                >(&call)?;
+                let context = facade::mcp_tasks::macro_support::ToolCall::context(&call);
+                facade::mcp_tasks::macro_support::finish(write_report(&context).await)
+            })
+        }
+    }
+};

@@ -1,0 +1,72 @@
+//! What the macro makes of the case `reference_tool` of `src/tests.rs`; that file says how to accept a change.
+
+/// Writes a report and asks for approval of its outline.
+pub(crate) async fn generate_report(
+    ctx: TaskContext,
+    size: Size,
+    approve_outline: Input<Approval>,
+) -> Result<Report, ToolError> {
+    ctx.status("Preparing report outline.").await?;
+    report(size, approve_outline.ask(&ctx).await?)
+}
+/// Writes a report and asks for approval of its outline.
+pub(crate) struct generate_report {}
+const _: () = {
+    #[derive(
+        ::mcp_tasks::macro_support::serde::Deserialize,
+        ::mcp_tasks::macro_support::schemars::JsonSchema
+    )]
+    #[serde(crate = "::mcp_tasks::macro_support::serde", rename = "arguments")]
+    #[schemars(crate = "::mcp_tasks::macro_support::schemars")]
+    struct __Arguments {
+        /// How long the report shall be.
+        size: Size,
+    }
+    impl ::mcp_tasks::macro_support::TaskTool for generate_report {
+        const NAME: &'static str = "generate_report";
+        fn definition() -> ::mcp_tasks::macro_support::ToolDefinition {
+            ::mcp_tasks::macro_support::ToolDefinition::new::<
+                __Arguments,
+                Result<Report, ToolError>,
+            >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
+                .description("Writes a report and asks for approval of its outline.")
+                .ttl_ms(900000u64)
+                .poll_ms(1000u64)
+                .restart(::mcp_tasks::macro_support::Restart::Rerun)
+                .input::<
+                    Approval,
+                >("approve_outline", "Approve the generated report outline?")
+        }
+        fn check(
+            object: &::mcp_tasks::macro_support::RawObject,
+        ) -> ::core::result::Result<(), ::mcp_tasks::macro_support::ArgumentError> {
+            ::mcp_tasks::macro_support::check_arguments::<__Arguments>(object)
+        }
+        fn run(
+            call: ::mcp_tasks::macro_support::ToolCall,
+        ) -> ::mcp_tasks::macro_support::BoxFuture<
+            'static,
+            ::core::result::Result<
+                ::mcp_tasks::macro_support::CallToolResult,
+                ::mcp_tasks::macro_support::ToolError,
+            >,
+        > {
+            ::std::boxed::Box::pin(async move {
+                let arguments = ::mcp_tasks::macro_support::ToolCall::arguments::<
+                    __Arguments,
+                >(&call)?;
+                let context = ::mcp_tasks::macro_support::ToolCall::context(&call);
+                ::mcp_tasks::macro_support::finish(
+                    generate_report(
+                            ::core::clone::Clone::clone(&context),
+                            arguments.size,
+                            ::mcp_tasks::macro_support::Input::declared(
+                                "approve_outline",
+                            ),
+                        )
+                        .await,
+                )
+            })
+        }
+    }
+};

@@ -1,0 +1,43 @@
+//! What the macro makes of the case `smallest_tool` of `src/tests.rs`; that file says how to accept a change.
+
+async fn ping() -> Result<String, ToolError> {
+    Ok(String::from("pong"))
+}
+struct ping {}
+const _: () = {
+    #[derive(
+        ::mcp_tasks::macro_support::serde::Deserialize,
+        ::mcp_tasks::macro_support::schemars::JsonSchema
+    )]
+    #[serde(crate = "::mcp_tasks::macro_support::serde", rename = "arguments")]
+    #[schemars(crate = "::mcp_tasks::macro_support::schemars")]
+    struct __Arguments {}
+    impl ::mcp_tasks::macro_support::TaskTool for ping {
+        const NAME: &'static str = "ping";
+        fn definition() -> ::mcp_tasks::macro_support::ToolDefinition {
+            ::mcp_tasks::macro_support::ToolDefinition::new::<
+                __Arguments,
+                Result<String, ToolError>,
+            >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
+        }
+        fn check(
+            object: &::mcp_tasks::macro_support::RawObject,
+        ) -> ::core::result::Result<(), ::mcp_tasks::macro_support::ArgumentError> {
+            ::mcp_tasks::macro_support::check_arguments::<__Arguments>(object)
+        }
+        fn run(
+            call: ::mcp_tasks::macro_support::ToolCall,
+        ) -> ::mcp_tasks::macro_support::BoxFuture<
+            'static,
+            ::core::result::Result<
+                ::mcp_tasks::macro_support::CallToolResult,
+                ::mcp_tasks::macro_support::ToolError,
+            >,
+        > {
+            ::std::boxed::Box::pin(async move {
+                ::mcp_tasks::macro_support::ToolCall::arguments::<__Arguments>(&call)?;
+                ::mcp_tasks::macro_support::finish(ping().await)
+            })
+        }
+    }
+};
