@@ -29,11 +29,7 @@ pub(crate) struct RawArg {
 
 impl RawArgs {
     /// Reads a list of arguments. Each mistake is reported and costs only its own argument.
-    pub(crate) fn parse(
-        attribute: TokenStream,
-        known: &[&str],
-        diagnostics: &mut Diagnostics,
-    ) -> Self {
+    pub(crate) fn parse(attribute: TokenStream, known: &[&str], diagnostics: &mut Diagnostics) -> Self {
         let mut args: Vec<RawArg> = Vec::new();
         for tokens in split_at_commas(attribute) {
             let arg = match parse_arg.parse2(tokens) {
@@ -45,7 +41,8 @@ impl RawArgs {
             };
             let name = arg.name.unraw().to_string();
             if !known.contains(&name.as_str()) {
-                diagnostics.error(&arg.name, unknown_word("attribute", &name, known));
+                let statement = format!("unknown attribute `{name}`");
+                diagnostics.error(&arg.name, unknown_word(&statement, &name, known));
             } else if args.iter().any(|earlier| earlier.name == arg.name) {
                 diagnostics.error(&arg.name, format!("`{name}` is given twice, keep one"));
             } else {
@@ -92,9 +89,7 @@ fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
 fn parse_arg(input: ParseStream<'_>) -> syn::Result<RawArg> {
     const EXPECTED: &str = "expected `name = value`";
     let start = input.span();
-    let name = input
-        .call(Ident::parse_any)
-        .map_err(|_| syn::Error::new(start, EXPECTED))?;
+    let name = input.call(Ident::parse_any).map_err(|_| syn::Error::new(start, EXPECTED))?;
     if input.is_empty() {
         return Ok(RawArg { name, value: None });
     }
@@ -103,15 +98,9 @@ fn parse_arg(input: ParseStream<'_>) -> syn::Result<RawArg> {
     }
     let equals: Token![=] = input.parse()?;
     if input.is_empty() {
-        return Err(syn::Error::new_spanned(
-            equals,
-            format!("expected a value for `{name}` after `=`"),
-        ));
+        return Err(syn::Error::new_spanned(equals, format!("expected a value for `{name}` after `=`")));
     }
-    Ok(RawArg {
-        name,
-        value: Some(without_group(input.parse()?)),
-    })
+    Ok(RawArg { name, value: Some(without_group(input.parse()?)) })
 }
 
 /// A value that came through a `macro_rules!` macro, without its invisible parentheses.
@@ -151,11 +140,8 @@ pub(crate) enum Restart {
     Rerun,
 }
 
-const TASK_MODES: &[(&str, TaskMode)] = &[
-    ("auto", TaskMode::Auto),
-    ("required", TaskMode::Required),
-    ("never", TaskMode::Never),
-];
+const TASK_MODES: &[(&str, TaskMode)] =
+    &[("auto", TaskMode::Auto), ("required", TaskMode::Required), ("never", TaskMode::Never)];
 
 const RESTARTS: &[(&str, Restart)] = &[("fail", Restart::Fail), ("rerun", Restart::Rerun)];
 
@@ -211,10 +197,7 @@ fn check_text(raw: &mut RawArgs, name: &str, diagnostics: &mut Diagnostics) -> O
 
 fn check_name(raw: &mut RawArgs, diagnostics: &mut Diagnostics) -> Option<Expr> {
     let value = check_text(raw, "name", diagnostics)?;
-    if let Expr::Lit(ExprLit {
-        lit: Lit::Str(text),
-        ..
-    }) = &value
+    if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &value
         && let Err(message) = check_tool_name(&text.value())
     {
         diagnostics.error(&value, message);
@@ -236,10 +219,7 @@ pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
         ));
     }
     if name.is_empty() || name.len() > 128 {
-        return Err(format!(
-            "the name of a tool has 1 to 128 characters, this one has {}",
-            name.len()
-        ));
+        return Err(format!("the name of a tool has 1 to 128 characters, this one has {}", name.len()));
     }
     Ok(())
 }
@@ -248,19 +228,14 @@ fn check_duration(raw: &mut RawArgs, name: &str, diagnostics: &mut Diagnostics) 
     let arg = raw.take(name)?;
     let value = arg.value(diagnostics, duration::EXPECTED)?;
     let Expr::Lit(ExprLit { lit, .. }) = value else {
-        diagnostics.error(
-            value,
-            format!("`{name}` is a duration, {}", duration::EXPECTED),
-        );
+        diagnostics.error(value, format!("`{name}` is a duration, {}", duration::EXPECTED));
         return None;
     };
     let parsed = match lit {
         Lit::Str(text) => parse_duration(&text.value()),
-        Lit::Int(_) | Lit::Float(_) => Err(format!(
-            "`{}` is no duration, {}",
-            lit.to_token_stream(),
-            duration::EXPECTED
-        )),
+        Lit::Int(_) | Lit::Float(_) => {
+            Err(format!("`{}` is no duration, {}", lit.to_token_stream(), duration::EXPECTED))
+        }
         _ => Err(format!("`{name}` is a duration, {}", duration::EXPECTED)),
     };
     match parsed {
@@ -282,24 +257,15 @@ fn check_choice<T: Copy>(
     let expected = format!("expected one of `\"{}\"`", words.join("\"`, `\""));
     let arg = raw.take(name)?;
     let value = arg.value(diagnostics, &expected)?;
-    let Expr::Lit(ExprLit {
-        lit: Lit::Str(text),
-        ..
-    }) = value
-    else {
-        diagnostics.error(
-            value,
-            format!("`{name}` is a choice of words in quotes, {expected}"),
-        );
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {
+        diagnostics.error(value, format!("`{name}` is a choice of words in quotes, {expected}"));
         return None;
     };
     let text = text.value();
     let choice = choices.iter().find(|(word, _)| *word == text);
     if choice.is_none() {
-        diagnostics.error(
-            value,
-            unknown_word(&format!("value of `{name}`"), &text, &words),
-        );
+        let statement = format!("unknown value `{text}` of `{name}`");
+        diagnostics.error(value, unknown_word(&statement, &text, &words));
     }
     choice.map(|(_, choice)| *choice)
 }
@@ -308,10 +274,7 @@ fn check_bool(raw: &mut RawArgs, name: &str, diagnostics: &mut Diagnostics) -> O
     const EXPECTED: &str = "expected `true` or `false`";
     let arg = raw.take(name)?;
     match arg.value(diagnostics, EXPECTED)? {
-        Expr::Lit(ExprLit {
-            lit: Lit::Bool(value),
-            ..
-        }) => Some(value.value),
+        Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Some(value.value),
         value => {
             diagnostics.error(value, format!("`{name}` is a switch, {EXPECTED}"));
             None
@@ -344,11 +307,7 @@ mod tests {
         let mut raw = RawArgs::parse(attribute, Args::KNOWN, &mut diagnostics);
         Paths::check(&mut raw, &mut diagnostics);
         let args = Args::check(&mut raw, &mut diagnostics);
-        if diagnostics.is_empty() {
-            args.ok_or_else(Vec::new)
-        } else {
-            Err(diagnostics.messages())
-        }
+        if diagnostics.is_empty() { args.ok_or_else(Vec::new) } else { Err(diagnostics.messages()) }
     }
 
     fn assert_refused(attribute: TokenStream, expected: &[&str]) {
@@ -387,10 +346,7 @@ mod tests {
     #[test]
     fn every_mistake_is_told_on_its_own() {
         assert_refused(quote!(tll = "1s"), &["did you mean `ttl`?"]);
-        assert_refused(
-            quote!(ttl = "1s", ttl = "2s"),
-            &["`ttl` is given twice, keep one"],
-        );
+        assert_refused(quote!(ttl = "1s", ttl = "2s"), &["`ttl` is given twice, keep one"]);
         assert_refused(quote!(ttl), &["`ttl` has no value"]);
         assert_refused(quote!(ttl =), &["expected a value for `ttl` after `=`"]);
         assert_refused(quote!("ttl"), &["expected `name = value`"]);
@@ -401,29 +357,17 @@ mod tests {
         assert_refused(quote!(ttl = "1s" "2s"), &["unexpected token"]);
         assert_refused(
             quote!(restart = "retry"),
-            &["unknown value of `restart` `retry`, known: `fail`, `rerun`"],
+            &["unknown value `retry` of `restart`, known: `fail`, `rerun`"],
         );
         assert_refused(quote!(task = "require"), &["did you mean `required`?"]);
-        assert_refused(
-            quote!(task = true),
-            &["expected one of `\"auto\"`, `\"required\"`, `\"never\"`"],
-        );
-        assert_refused(
-            quote!(require_input_capability = "no"),
-            &["expected `true` or `false`"],
-        );
+        assert_refused(quote!(task = true), &["expected one of `\"auto\"`, `\"required\"`, `\"never\"`"]);
+        assert_refused(quote!(require_input_capability = "no"), &["expected `true` or `false`"]);
         assert_refused(quote!(title = 1), &["`title` is text"]);
         assert_refused(quote!(crate = 1), &["expected the path"]);
         assert_refused(quote!(crate = "a b"), &["expected the path"]);
         assert_refused(
             quote!(tll = "1s", poll = "0s", task = "no", title = 1, version),
-            &[
-                "`tll`",
-                "`title` is text",
-                "`version` has no value",
-                "`0s` is zero",
-                "`no`",
-            ],
+            &["`tll`", "`title` is text", "`version` has no value", "`0s` is zero", "`no`"],
         );
     }
 

@@ -37,19 +37,12 @@ impl Diagnostics {
     pub(crate) fn part<T>(&mut self, run: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let before = self.errors.len();
         let value = run(self);
-        if self.errors.len() == before {
-            value
-        } else {
-            None
-        }
+        if self.errors.len() == before { value } else { None }
     }
 
     /// One `compile_error!` a mistake.
     pub(crate) fn into_tokens(self) -> TokenStream {
-        self.errors
-            .into_iter()
-            .map(syn::Error::into_compile_error)
-            .collect()
+        self.errors.into_iter().map(syn::Error::into_compile_error).collect()
     }
 
     /// The messages alone, for tests.

@@ -18,9 +18,7 @@ impl Docs {
         let is_text = |attribute: &&Attribute| {
             attribute.path().is_ident("doc") && matches!(attribute.meta, Meta::NameValue(_))
         };
-        Self {
-            attributes: attributes.iter().filter(is_text).cloned().collect(),
-        }
+        Self { attributes: attributes.iter().filter(is_text).cloned().collect() }
     }
 
     /// Whether nothing is said. Text from a macro such as `include_str!` is taken for something.
@@ -40,9 +38,7 @@ impl Docs {
             let span = self
                 .attributes
                 .first()
-                .map_or_else(proc_macro2::Span::call_site, |attribute| {
-                    attribute.pound_token.spans[0]
-                });
+                .map_or_else(proc_macro2::Span::call_site, |attribute| attribute.pound_token.spans[0]);
             return LitStr::new(&text, span).into_token_stream();
         }
         let mut parts: Vec<TokenStream> = Vec::new();
@@ -60,12 +56,10 @@ impl Docs {
     }
 
     fn values(&self) -> impl Iterator<Item = &Expr> {
-        self.attributes
-            .iter()
-            .filter_map(|attribute| match &attribute.meta {
-                Meta::NameValue(pair) => Some(&pair.value),
-                Meta::Path(_) | Meta::List(_) => None,
-            })
+        self.attributes.iter().filter_map(|attribute| match &attribute.meta {
+            Meta::NameValue(pair) => Some(&pair.value),
+            Meta::Path(_) | Meta::List(_) => None,
+        })
     }
 
     fn literal_text(&self) -> Option<String> {
@@ -77,10 +71,7 @@ impl Docs {
 
 fn literal(value: &Expr) -> Option<String> {
     match value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => Some(text.value()),
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
         Expr::Group(group) => literal(&group.expr),
         _ => None,
     }
@@ -91,10 +82,8 @@ fn unindent(text: &str) -> String {
     if !text.contains('\n') {
         return text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned();
     }
-    let has_stars = text
-        .lines()
-        .skip(1)
-        .all(|line| line.trim().is_empty() || line.trim_start().starts_with('*'));
+    let has_stars =
+        text.lines().skip(1).all(|line| line.trim().is_empty() || line.trim_start().starts_with('*'));
     let lines: Vec<&str> = text
         .lines()
         .enumerate()
@@ -131,10 +120,7 @@ mod tests {
             /// Last line.
             fn tool() {}
         };
-        assert_eq!(
-            text(&item.attrs),
-            r#""First line.\n\n  - indented\nLast line.""#
-        );
+        assert_eq!(text(&item.attrs), r#""First line.\n\n  - indented\nLast line.""#);
     }
 
     #[test]
@@ -145,14 +131,8 @@ mod tests {
 
     #[test]
     fn text_from_a_macro_is_left_to_the_compiler() {
-        let attributes = [
-            parse_quote!(#[doc = " First."]),
-            parse_quote!(#[doc = include_str!("rest.md")]),
-        ];
-        assert_eq!(
-            text(&attributes),
-            r#":: core :: concat ! ("First." , "\n" , include_str ! ("rest.md"))"#
-        );
+        let attributes = [parse_quote!(#[doc = " First."]), parse_quote!(#[doc = include_str!("rest.md")])];
+        assert_eq!(text(&attributes), r#":: core :: concat ! ("First." , "\n" , include_str ! ("rest.md"))"#);
     }
 
     #[test]

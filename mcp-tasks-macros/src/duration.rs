@@ -3,27 +3,11 @@
 /// The largest number of milliseconds that every JSON reader takes exactly.
 const LARGEST_MS: u64 = (1 << 53) - 1;
 
-const UNITS: &[(&str, u64)] = &[
-    ("ms", 1),
-    ("s", 1_000),
-    ("m", 60_000),
-    ("h", 3_600_000),
-    ("d", 86_400_000),
-];
+const UNITS: &[(&str, u64)] = &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
 /// What people write for a unit, and the unit that they mean.
 const OTHER_SPELLINGS: &[(&str, &[&str])] = &[
-    (
-        "ms",
-        &[
-            "msec",
-            "msecs",
-            "milli",
-            "millis",
-            "millisecond",
-            "milliseconds",
-        ],
-    ),
+    ("ms", &["msec", "msecs", "milli", "millis", "millisecond", "milliseconds"]),
     ("s", &["sec", "secs", "second", "seconds"]),
     ("m", &["min", "mins", "minute", "minutes"]),
     ("h", &["hr", "hrs", "hour", "hours"]),
@@ -36,18 +20,12 @@ const OTHER_SPELLINGS: &[(&str, &[&str])] = &[
 ///
 /// Says what is wrong with the text and how to write it.
 pub(crate) fn parse_duration(text: &str) -> Result<u64, String> {
-    let digits_end = text
-        .find(|character: char| !character.is_ascii_digit())
-        .unwrap_or(text.len());
+    let digits_end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits_end);
     if number.is_empty() {
         return Err(format!(
             "`{text}` is no duration, {}",
-            if text.starts_with('-') {
-                "it cannot be negative"
-            } else {
-                EXPECTED
-            }
+            if text.starts_with('-') { "it cannot be negative" } else { EXPECTED }
         ));
     }
     if unit.is_empty() {

@@ -6,7 +6,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Generics, Ident, Visibility};
+use syn::{Expr, Generics, Ident, Visibility};
 
 use crate::{
     docs::Docs,
@@ -17,14 +17,7 @@ use crate::{
 
 /// The function as given, the struct of its name, and the implementation.
 pub(crate) fn expand_tool(tool: &Tool, paths: &Paths, function: &TokenStream) -> TokenStream {
-    let Signature {
-        conditions,
-        deprecation,
-        visibility,
-        ident,
-        generics,
-        ..
-    } = &tool.signature;
+    let Signature { conditions, deprecation, visibility, ident, generics, .. } = &tool.signature;
     let docs = struct_docs(tool);
     let companion = Companion::new(ident, generics);
     let declaration = companion.expand_declaration(visibility, paths);
@@ -33,6 +26,9 @@ pub(crate) fn expand_tool(tool: &Tool, paths: &Paths, function: &TokenStream) ->
     let quiet = deprecation
         .as_ref()
         .map(|_| quote!(#[allow(deprecated, reason = "the deprecation is meant for callers")]));
+    // What schemars derives calls `.into()`, and a module without the prelude would not know it.
+    let into = paths.into();
+    let into_in_scope = quote!(#[allow(unused_imports, reason = "the prelude has it")] use #into as _;);
     quote! {
         #function
 
@@ -44,6 +40,7 @@ pub(crate) fn expand_tool(tool: &Tool, paths: &Paths, function: &TokenStream) ->
         #(#conditions)*
         #quiet
         const _: () = {
+            #into_in_scope
             #arguments
             #implementation
         };
@@ -62,20 +59,14 @@ impl Companion {
     pub(crate) fn new(ident: &Ident, generics: &Generics) -> Self {
         let mut ident = ident.clone();
         ident.set_span(ident.span().resolved_at(Span::call_site()));
-        Self {
-            ident,
-            generics: generics.clone(),
-        }
+        Self { ident, generics: generics.clone() }
     }
 
     pub(crate) fn expand_declaration(&self, visibility: &Visibility, paths: &Paths) -> TokenStream {
         let ident = &self.ident;
         let parameters = self.generics.params.iter().map(without_bounds);
-        let parameters = if self.generics.params.is_empty() {
-            TokenStream::new()
-        } else {
-            quote!(<#(#parameters),*>)
-        };
+        let parameters =
+            if self.generics.params.is_empty() { TokenStream::new() } else { quote!(<#(#parameters),*>) };
         let marker = expand_marker(&self.generics, paths);
         quote!(#visibility struct #ident #parameters { #marker })
     }
@@ -95,10 +86,7 @@ impl Companion {
 
 /// A member that uses the type parameters, if there are any.
 fn expand_marker(generics: &Generics, paths: &Paths) -> Option<TokenStream> {
-    let types: Vec<&Ident> = generics
-        .type_params()
-        .map(|parameter| &parameter.ident)
-        .collect();
+    let types: Vec<&Ident> = generics.type_params().map(|parameter| &parameter.ident).collect();
     let phantom_data = paths.phantom_data();
     (!types.is_empty()).then(|| quote!(__types: #phantom_data<fn() -> (#(#types,)*)>))
 }
@@ -114,11 +102,11 @@ fn without_bounds(parameter: &syn::GenericParam) -> TokenStream {
     }
 }
 
-/// The function's documentation, or else the description, which then documents both.
+/// The function's documentation, or else the description, which then documents both; an expression cannot.
 fn struct_docs(tool: &Tool) -> TokenStream {
     let docs = tool.signature.docs.attributes();
     match &tool.args.description {
-        Some(description) if docs.is_empty() => quote!(#[doc = #description]),
+        Some(description @ Expr::Lit(_)) if docs.is_empty() => quote!(#[doc = #description]),
         _ => quote!(#(#docs)*),
     }
 }
@@ -250,46 +238,37 @@ fn expand_run(tool: &Tool, paths: &Paths) -> TokenStream {
     let (_, generic_arguments, _) = tool.signature.generics.split_for_impl();
     let turbofish = generic_arguments.as_turbofish();
     let function = &tool.signature.ident;
+    // Types are repeated where they could be inferred, so that the compiler blames them and not the attribute.
+    let written_result = &tool.signature.result;
     let (tool_call, input, clone) = (paths.tool_call(), paths.input(), paths.clone());
-    let passed = tool
-        .signature
-        .parameters
-        .iter()
-        .map(|parameter| match parameter {
-            Parameter::Context { by_reference: true } => quote!(&#context),
-            Parameter::Context {
-                by_reference: false,
-            } => quote!(#clone::clone(&#context)),
-            Parameter::Input(question) => {
-                let key = &question.key;
-                quote!(#input::declared(#key))
-            }
-            Parameter::Argument(argument) => {
-                let ident = &argument.ident;
-                quote!(#values.#ident)
-            }
-        });
+    let passed = tool.signature.parameters.iter().map(|parameter| match parameter {
+        Parameter::Context { by_reference: true } => quote!(&#context),
+        Parameter::Context { by_reference: false } => quote!(#clone::clone(&#context)),
+        Parameter::Input(question) => {
+            let (key, answer) = (&question.key, &question.answer);
+            quote!(#input::<#answer>::declared(#key))
+        }
+        Parameter::Argument(argument) => {
+            let ident = &argument.ident;
+            quote!(#values.#ident)
+        }
+    });
     let read_values = quote!(#tool_call::arguments::<#arguments #generic_arguments>(&#call)?);
     let read_values = if tool.arguments().next().is_some() {
         quote!(let #values = #read_values;)
     } else {
         quote!(#read_values;)
     };
-    let read_context = tool
-        .needs_context()
-        .then(|| quote!(let #context = #tool_call::context(&#call);));
+    let read_context = tool.needs_context().then(|| quote!(let #context = #tool_call::context(&#call);));
     let (result, boxed, finish) = (paths.result(), paths.boxed(), paths.finish());
-    let (box_future, call_tool_result, tool_error) = (
-        paths.box_future(),
-        paths.call_tool_result(),
-        paths.tool_error(),
-    );
+    let (box_future, call_tool_result, tool_error) =
+        (paths.box_future(), paths.call_tool_result(), paths.tool_error());
     quote! {
         fn run(#call: #tool_call) -> #box_future<'static, #result<#call_tool_result, #tool_error>> {
             #boxed::pin(async move {
                 #read_values
                 #read_context
-                #finish(#function #turbofish(#(#passed),*).await)
+                #finish::<#written_result>(#function #turbofish(#(#passed),*).await)
             })
         }
     }

@@ -19,9 +19,7 @@ pub(crate) fn user_function(item: TokenStream) -> TokenStream {
     let mut place = Place::BeforeName;
     item.into_iter()
         .map(|token| match (&place, token) {
-            (Place::Generics(0), TokenTree::Group(group))
-                if group.delimiter() == Delimiter::Parenthesis =>
-            {
+            (Place::Generics(0), TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
                 place = Place::Behind;
                 TokenTree::Group(without_parameter_attributes(&group))
             }
@@ -113,11 +111,7 @@ impl<'a> Fallback<'a> {
 
     /// Nothing inside of an `impl` block, where no struct can stand.
     fn expand_stand_in(&self, paths: &Paths) -> Option<TokenStream> {
-        let Head {
-            attributes,
-            visibility,
-            signature,
-        } = self.head?;
+        let Head { attributes, visibility, signature } = self.head?;
         if signature.receiver().is_some() {
             return None;
         }
@@ -155,8 +149,7 @@ fn stand_in_items(paths: &Paths) -> TokenStream {
     let (raw_object, tool_call) = (paths.raw_object(), paths.tool_call());
     let (tool_definition, argument_error) = (paths.tool_definition(), paths.argument_error());
     let (box_future, call_tool_result) = (paths.box_future(), paths.call_tool_result());
-    let (result, tool_error, unreachable) =
-        (paths.result(), paths.tool_error(), paths.unreachable());
+    let (result, tool_error, unreachable) = (paths.result(), paths.tool_error(), paths.unreachable());
     quote! {
         const NAME: &'static str = "";
         fn definition() -> #tool_definition {

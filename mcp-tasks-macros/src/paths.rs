@@ -14,9 +14,7 @@ pub(crate) struct Paths {
 
 impl Default for Paths {
     fn default() -> Self {
-        Self {
-            root: quote!(::mcp_tasks),
-        }
+        Self { root: quote!(::mcp_tasks) }
     }
 }
 
@@ -32,15 +30,10 @@ impl Paths {
         let Some(value) = arg.value(diagnostics, EXPECTED_CRATE) else {
             return Self::default();
         };
-        if let Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) = value
+        if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value
             && let Ok(path) = text.parse_with(Path::parse_mod_style)
         {
-            return Self {
-                root: quote!(#path),
-            };
+            return Self { root: quote!(#path) };
         }
         diagnostics.error(value, EXPECTED_CRATE);
         Self::default()
@@ -61,7 +54,8 @@ impl Paths {
     }
 }
 
-const EXPECTED_CRATE: &str = "expected the path of the `mcp-tasks` crate in quotes, such as `crate = \"my_facade::mcp_tasks\"`";
+const EXPECTED_CRATE: &str =
+    "expected the path of the `mcp-tasks` crate in quotes, such as `crate = \"my_facade::mcp_tasks\"`";
 
 /// Names of `macro_support`, each behind a method.
 macro_rules! support {
@@ -98,7 +92,6 @@ macro_rules! standard {
     ($($method:ident => $($path:ident)::+,)*) => {
         impl Paths {
             $(
-                #[expect(clippy::unused_self, reason = "all paths are asked for in one way")]
                 pub(crate) fn $method(&self) -> TokenStream {
                     quote!(::$($path)::+)
                 }
@@ -110,6 +103,7 @@ macro_rules! standard {
 standard! {
     result => core::result::Result,
     clone => core::clone::Clone,
+    into => core::convert::Into,
     debug => core::fmt::Debug,
     phantom_data => core::marker::PhantomData,
     boxed => std::boxed::Box,

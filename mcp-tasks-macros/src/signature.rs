@@ -4,8 +4,8 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
-    Attribute, FnArg, GenericArgument, GenericParam, Generics, Ident, Lifetime, Pat, PatType,
-    PathArguments, ReturnType, Type, TypeFnPtr, TypeImplTrait, TypeReference, Visibility,
+    Attribute, FnArg, GenericArgument, GenericParam, Generics, Ident, Lifetime, Pat, PatType, PathArguments,
+    ReturnType, Type, TypeFnPtr, TypeImplTrait, TypeReference, Visibility,
     ext::IdentExt,
     parse::{ParseStream, Parser},
     visit::Visit,
@@ -49,11 +49,7 @@ fn parse_signature(input: ParseStream<'_>) -> syn::Result<syn::Signature> {
         .into_iter()
         .take_while(|token| !matches!(token, TokenTree::Group(_)))
         .any(|token| matches!(token, TokenTree::Ident(word) if word == "fn"));
-    if is_function {
-        input.parse()
-    } else {
-        Err(input.error("`#[task_tool]` belongs on an `async fn`"))
-    }
+    if is_function { input.parse() } else { Err(input.error("`#[task_tool]` belongs on an `async fn`")) }
 }
 
 /// A signature that can be called with arguments from a message.
@@ -96,11 +92,7 @@ pub(crate) struct Argument {
 impl Signature {
     /// Judges a head; nothing comes back if any part of it is wrong.
     pub(crate) fn check(head: Option<&Head>, diagnostics: &mut Diagnostics) -> Option<Self> {
-        let Head {
-            attributes,
-            visibility,
-            signature,
-        } = head?;
+        let Head { attributes, visibility, signature } = head?;
         diagnostics.part(|diagnostics| {
             check_qualifiers(signature, diagnostics);
             check_generics(&signature.generics, diagnostics);
@@ -125,11 +117,7 @@ impl Signature {
 
 /// The `cfg` attributes below the macro's own; those above it were decided before the macro ran.
 pub(crate) fn conditions_of(attributes: &[Attribute]) -> Vec<Attribute> {
-    attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("cfg"))
-        .cloned()
-        .collect()
+    attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect()
 }
 
 fn check_qualifiers(signature: &syn::Signature, diagnostics: &mut Diagnostics) {
@@ -140,10 +128,7 @@ fn check_qualifiers(signature: &syn::Signature, diagnostics: &mut Diagnostics) {
         );
     }
     if let syn::Safety::Unsafe(token) = &signature.safety {
-        diagnostics.error(
-            token,
-            "a task tool is safe to call: keep the `unsafe` part inside of its body",
-        );
+        diagnostics.error(token, "a task tool is safe to call: keep the `unsafe` part inside of its body");
     }
     if let Some(abi) = &signature.abi {
         diagnostics.error(abi, "a task tool is a plain Rust function: remove its ABI");
@@ -178,8 +163,7 @@ fn check_parameters(signature: &syn::Signature, diagnostics: &mut Diagnostics) -
             }
         };
         check_attributes(typed, diagnostics);
-        let Some(parameter) = diagnostics.part(|diagnostics| check_parameter(typed, diagnostics))
-        else {
+        let Some(parameter) = diagnostics.part(|diagnostics| check_parameter(typed, diagnostics)) else {
             continue;
         };
         let is_context = |parameter: &Parameter| matches!(parameter, Parameter::Context { .. });
@@ -204,17 +188,10 @@ fn check_parameter(typed: &PatType, diagnostics: &mut Diagnostics) -> Option<Par
     let docs = Docs::of(&typed.attrs);
     let Some(last) = last.filter(|last| last.ident == "Input") else {
         check_owned(&typed.ty, "an argument", diagnostics);
-        return Some(Parameter::Argument(Argument {
-            ident: ident.clone(),
-            docs,
-            ty: (*typed.ty).clone(),
-        }));
+        return Some(Parameter::Argument(Argument { ident: ident.clone(), docs, ty: (*typed.ty).clone() }));
     };
     if let Some(reference) = reference {
-        diagnostics.error(
-            reference.and_token,
-            "a question is taken by value: write `Input<T>`",
-        );
+        diagnostics.error(reference.and_token, "a question is taken by value: write `Input<T>`");
     }
     let key = ident.unraw().to_string();
     if docs.is_blank() {
@@ -227,39 +204,21 @@ fn check_parameter(typed: &PatType, diagnostics: &mut Diagnostics) -> Option<Par
     }
     let answer = check_answer(last, diagnostics)?;
     check_owned(answer, "an answer", diagnostics);
-    Some(Parameter::Input(Input {
-        key,
-        question: docs,
-        answer: answer.clone(),
-    }))
+    Some(Parameter::Input(Input { key, question: docs, answer: answer.clone() }))
 }
 
-fn check_context(
-    reference: Option<&TypeReference>,
-    diagnostics: &mut Diagnostics,
-) -> Option<Parameter> {
+fn check_context(reference: Option<&TypeReference>, diagnostics: &mut Diagnostics) -> Option<Parameter> {
     if let Some(mutability) = reference.and_then(|reference| reference.mutability) {
-        diagnostics.error(
-            mutability,
-            "the context is shared: take `TaskContext` or `&TaskContext`",
-        );
+        diagnostics.error(mutability, "the context is shared: take `TaskContext` or `&TaskContext`");
     }
     if let Some(lifetime) = reference.and_then(|reference| reference.lifetime.as_ref()) {
-        diagnostics.error(
-            lifetime,
-            "the context needs no lifetime: take `TaskContext` or `&TaskContext`",
-        );
+        diagnostics.error(lifetime, "the context needs no lifetime: take `TaskContext` or `&TaskContext`");
     }
-    Some(Parameter::Context {
-        by_reference: reference.is_some(),
-    })
+    Some(Parameter::Context { by_reference: reference.is_some() })
 }
 
 /// The type between the angle brackets of `Input<T>`.
-fn check_answer<'a>(
-    input: &'a syn::PathSegment,
-    diagnostics: &mut Diagnostics,
-) -> Option<&'a Type> {
+fn check_answer<'a>(input: &'a syn::PathSegment, diagnostics: &mut Diagnostics) -> Option<&'a Type> {
     if let PathArguments::AngleBracketed(brackets) = &input.arguments
         && brackets.args.len() == 1
         && let Some(GenericArgument::Type(answer)) = brackets.args.first()
@@ -289,18 +248,12 @@ fn check_name<'a>(pattern: &'a Pat, diagnostics: &mut Diagnostics) -> Option<&'a
 
 /// Attributes that rustc takes on parameters; all others are taken off the emitted function.
 pub(crate) fn is_attribute_of_rustc(name: &str) -> bool {
-    matches!(
-        name,
-        "allow" | "expect" | "warn" | "deny" | "forbid" | "cfg" | "cfg_attr"
-    )
+    matches!(name, "allow" | "expect" | "warn" | "deny" | "forbid" | "cfg" | "cfg_attr")
 }
 
 fn check_attributes(typed: &PatType, diagnostics: &mut Diagnostics) {
     for attribute in &typed.attrs {
-        let name = attribute
-            .path()
-            .get_ident()
-            .map_or_else(String::new, ToString::to_string);
+        let name = attribute.path().get_ident().map_or_else(String::new, ToString::to_string);
         if name == "cfg" || name == "cfg_attr" {
             diagnostics.error(
                 attribute,
@@ -333,11 +286,7 @@ fn check_result(signature: &syn::Signature, diagnostics: &mut Diagnostics) -> Op
 
 /// Refuses what cannot be part of a type that is read from a message or kept in a record.
 fn check_owned(ty: &Type, what: &'static str, diagnostics: &mut Diagnostics) {
-    let mut visitor = OwnedCheck {
-        what,
-        is_result: what == "a result",
-        diagnostics,
-    };
+    let mut visitor = OwnedCheck { what, is_result: what == "a result", diagnostics };
     visitor.visit_type(ty);
 }
 

@@ -1,17 +1,13 @@
 //! Near names: which known word a misspelt one was meant to be.
 
-/// Says that a word is unknown, which one was perhaps meant, and which there are.
-pub(crate) fn unknown_word(what: &str, word: &str, known: &[&str]) -> String {
-    let known_list = known
-        .iter()
-        .map(|known| format!("`{known}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
+/// Adds to the statement that a word is unknown which one was perhaps meant, and which there are.
+pub(crate) fn unknown_word(statement: &str, word: &str, known: &[&str]) -> String {
+    let known_list = known.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ");
     match nearest(word, known) {
         Some(near) => {
-            format!("unknown {what} `{word}`, did you mean `{near}`? known: {known_list}")
+            format!("{statement}, did you mean `{near}`? known: {known_list}")
         }
-        None => format!("unknown {what} `{word}`, known: {known_list}"),
+        None => format!("{statement}, known: {known_list}"),
     }
 }
 
@@ -78,11 +74,11 @@ mod tests {
     #[test]
     fn the_message_lists_what_is_known() {
         assert_eq!(
-            unknown_word("attribute", "tll", &["name", "ttl"]),
+            unknown_word("unknown attribute `tll`", "tll", &["name", "ttl"]),
             "unknown attribute `tll`, did you mean `ttl`? known: `name`, `ttl`"
         );
         assert_eq!(
-            unknown_word("attribute", "colour", &["name", "ttl"]),
+            unknown_word("unknown attribute `colour`", "colour", &["name", "ttl"]),
             "unknown attribute `colour`, known: `name`, `ttl`"
         );
     }

@@ -28,38 +28,25 @@ impl Tool {
             Some(name) => name.clone(),
             None => check_ident(&signature.ident, diagnostics),
         };
-        diagnostics.is_empty().then_some(Self {
-            name,
-            args,
-            signature,
-        })
+        diagnostics.is_empty().then_some(Self { name, args, signature })
     }
 
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
-        self.signature
-            .parameters
-            .iter()
-            .filter_map(|parameter| match parameter {
-                Parameter::Argument(argument) => Some(argument),
-                Parameter::Context { .. } | Parameter::Input(_) => None,
-            })
+        self.signature.parameters.iter().filter_map(|parameter| match parameter {
+            Parameter::Argument(argument) => Some(argument),
+            Parameter::Context { .. } | Parameter::Input(_) => None,
+        })
     }
 
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Input> {
-        self.signature
-            .parameters
-            .iter()
-            .filter_map(|parameter| match parameter {
-                Parameter::Input(input) => Some(input),
-                Parameter::Context { .. } | Parameter::Argument(_) => None,
-            })
+        self.signature.parameters.iter().filter_map(|parameter| match parameter {
+            Parameter::Input(input) => Some(input),
+            Parameter::Context { .. } | Parameter::Argument(_) => None,
+        })
     }
 
     pub(crate) fn needs_context(&self) -> bool {
-        self.signature
-            .parameters
-            .iter()
-            .any(|parameter| matches!(parameter, Parameter::Context { .. }))
+        self.signature.parameters.iter().any(|parameter| matches!(parameter, Parameter::Context { .. }))
     }
 }
 

@@ -69,9 +69,7 @@ fn derived(attributes: &[Attribute]) -> Vec<String> {
         .iter()
         .filter(|attribute| attribute.path().is_ident("derive"))
         .filter_map(|attribute| {
-            attribute
-                .parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
-                .ok()
+            attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok()
         })
         .flatten()
         .filter_map(|path| path.segments.last().map(|last| last.ident.to_string()))

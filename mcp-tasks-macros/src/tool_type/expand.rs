@@ -38,9 +38,7 @@ fn expand_derives(tool_type: &ToolType, paths: &Paths) -> TokenStream {
         let path = paths.schemars_text();
         quote!(#[schemars(crate = #path)])
     });
-    let renames = tool_type
-        .renames_variants
-        .then(|| quote!(#[serde(rename_all = "snake_case")]));
+    let renames = tool_type.renames_variants.then(|| quote!(#[serde(rename_all = "snake_case")]));
     quote! {
         #[derive(#(#derives),*)]
         #serde_crate

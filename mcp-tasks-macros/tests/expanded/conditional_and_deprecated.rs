@@ -13,6 +13,8 @@ struct old {}
 #[cfg(feature = "old")]
 #[allow(deprecated, reason = "the deprecation is meant for callers")]
 const _: () = {
+    #[allow(unused_imports, reason = "the prelude has it")]
+    use ::core::convert::Into as _;
     #[derive(
         ::mcp_tasks::macro_support::serde::Deserialize,
         ::mcp_tasks::macro_support::schemars::JsonSchema
@@ -49,7 +51,9 @@ const _: () = {
                 let arguments = ::mcp_tasks::macro_support::ToolCall::arguments::<
                     __Arguments,
                 >(&call)?;
-                ::mcp_tasks::macro_support::finish(old(arguments.count).await)
+                ::mcp_tasks::macro_support::finish::<
+                    Result<u32, ToolError>,
+                >(old(arguments.count).await)
             })
         }
     }

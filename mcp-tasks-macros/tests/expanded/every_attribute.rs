@@ -3,9 +3,10 @@
 async fn write_report(_: &facade::mcp_tasks::TaskContext) -> Outcome {
     todo()
 }
-#[doc = DESCRIPTION]
 struct write_report {}
 const _: () = {
+    #[allow(unused_imports, reason = "the prelude has it")]
+    use ::core::convert::Into as _;
     #[derive(
         facade::mcp_tasks::macro_support::serde::Deserialize,
         facade::mcp_tasks::macro_support::schemars::JsonSchema
@@ -52,7 +53,9 @@ const _: () = {
                     __Arguments,
                 >(&call)?;
                 let context = facade::mcp_tasks::macro_support::ToolCall::context(&call);
-                facade::mcp_tasks::macro_support::finish(write_report(&context).await)
+                facade::mcp_tasks::macro_support::finish::<
+                    Outcome,
+                >(write_report(&context).await)
             })
         }
     }

@@ -11,6 +11,8 @@ pub async fn r#move(
 }
 pub struct r#move {}
 const _: () = {
+    #[allow(unused_imports, reason = "the prelude has it")]
+    use ::core::convert::Into as _;
     #[derive(
         ::mcp_tasks::macro_support::serde::Deserialize,
         ::mcp_tasks::macro_support::schemars::JsonSchema
@@ -51,11 +53,15 @@ const _: () = {
                     __Arguments,
                 >(&call)?;
                 let context = ::mcp_tasks::macro_support::ToolCall::context(&call);
-                ::mcp_tasks::macro_support::finish(
+                ::mcp_tasks::macro_support::finish::<
+                    Result<(), Failure>,
+                >(
                     r#move(
                             arguments.r#type,
                             arguments.r#where,
-                            ::mcp_tasks::macro_support::Input::declared("continue"),
+                            ::mcp_tasks::macro_support::Input::<
+                                bool,
+                            >::declared("continue"),
                             &context,
                         )
                         .await,

@@ -12,6 +12,8 @@ pub(crate) async fn generate_report(
 /// Writes a report and asks for approval of its outline.
 pub(crate) struct generate_report {}
 const _: () = {
+    #[allow(unused_imports, reason = "the prelude has it")]
+    use ::core::convert::Into as _;
     #[derive(
         ::mcp_tasks::macro_support::serde::Deserialize,
         ::mcp_tasks::macro_support::schemars::JsonSchema
@@ -56,13 +58,15 @@ const _: () = {
                     __Arguments,
                 >(&call)?;
                 let context = ::mcp_tasks::macro_support::ToolCall::context(&call);
-                ::mcp_tasks::macro_support::finish(
+                ::mcp_tasks::macro_support::finish::<
+                    Result<Report, ToolError>,
+                >(
                     generate_report(
                             ::core::clone::Clone::clone(&context),
                             arguments.size,
-                            ::mcp_tasks::macro_support::Input::declared(
-                                "approve_outline",
-                            ),
+                            ::mcp_tasks::macro_support::Input::<
+                                Approval,
+                            >::declared("approve_outline"),
                         )
                         .await,
                 )

@@ -5,6 +5,8 @@ async fn ping() -> Result<String, ToolError> {
 }
 struct ping {}
 const _: () = {
+    #[allow(unused_imports, reason = "the prelude has it")]
+    use ::core::convert::Into as _;
     #[derive(
         ::mcp_tasks::macro_support::serde::Deserialize,
         ::mcp_tasks::macro_support::schemars::JsonSchema
@@ -36,7 +38,9 @@ const _: () = {
         > {
             ::std::boxed::Box::pin(async move {
                 ::mcp_tasks::macro_support::ToolCall::arguments::<__Arguments>(&call)?;
-                ::mcp_tasks::macro_support::finish(ping().await)
+                ::mcp_tasks::macro_support::finish::<
+                    Result<String, ToolError>,
+                >(ping().await)
             })
         }
     }

@@ -13,6 +13,8 @@ struct store<T, const N: usize> {
     __types: ::core::marker::PhantomData<fn() -> (T,)>,
 }
 const _: () = {
+    #[allow(unused_imports, reason = "the prelude has it")]
+    use ::core::convert::Into as _;
     #[derive(
         ::mcp_tasks::macro_support::serde::Deserialize,
         ::mcp_tasks::macro_support::schemars::JsonSchema
@@ -59,9 +61,9 @@ const _: () = {
                 let arguments = ::mcp_tasks::macro_support::ToolCall::arguments::<
                     __Arguments<T, N>,
                 >(&call)?;
-                ::mcp_tasks::macro_support::finish(
-                    store::<T, N>(arguments.value, arguments.others).await,
-                )
+                ::mcp_tasks::macro_support::finish::<
+                    Result<T, ToolError>,
+                >(store::<T, N>(arguments.value, arguments.others).await)
             })
         }
     }
