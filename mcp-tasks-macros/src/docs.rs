@@ -13,12 +13,15 @@ pub(crate) struct Docs {
 }
 
 impl Docs {
-    /// Takes the doc comments out of an item's attributes.
+    /// Takes the doc comments out of an item's attributes, and settings such as `#[doc(hidden)]`.
     pub(crate) fn of(attributes: &[Attribute]) -> Self {
-        let is_text = |attribute: &&Attribute| {
-            attribute.path().is_ident("doc") && matches!(attribute.meta, Meta::NameValue(_))
-        };
-        Self { attributes: attributes.iter().filter(is_text).cloned().collect() }
+        Self {
+            attributes: attributes
+                .iter()
+                .filter(|attribute| attribute.path().is_ident("doc"))
+                .cloned()
+                .collect(),
+        }
     }
 
     /// Whether nothing is said. Text from a macro such as `include_str!` is taken for something.

@@ -104,11 +104,13 @@ fn without_bounds(parameter: &syn::GenericParam) -> TokenStream {
 
 /// The function's documentation, or else the description, which then documents both; an expression cannot.
 fn struct_docs(tool: &Tool) -> TokenStream {
-    let docs = tool.signature.docs.attributes();
-    match &tool.args.description {
-        Some(description @ Expr::Lit(_)) if docs.is_empty() => quote!(#[doc = #description]),
-        _ => quote!(#(#docs)*),
-    }
+    let docs = &tool.signature.docs;
+    let attributes = docs.attributes();
+    let description = match &tool.args.description {
+        Some(description @ Expr::Lit(_)) if docs.is_blank() => Some(quote!(#[doc = #description])),
+        _ => None,
+    };
+    quote!(#(#attributes)* #description)
 }
 
 fn arguments_ident() -> Ident {

@@ -219,9 +219,9 @@ fn words_of(case: &Case) -> BTreeSet<String> {
     collect(case.attribute.clone(), &mut words);
     collect(case.item.clone(), &mut words);
     let declared = ["__Arguments", "__types", "arguments", "call", "context", "object"];
-    let language = ["Self", "str", "derive", "serde", "schemars", "doc", "crate", "bound", "rename", "skip"];
-    let quiet = ["allow", "deprecated", "rename_all"];
-    let words_of_ours = declared.into_iter().chain(language).chain(quiet);
+    let language = ["Self", "str"];
+    let attributes = ["derive", "serde", "schemars", "doc", "allow"];
+    let words_of_ours = declared.into_iter().chain(language).chain(attributes);
     words.extend(words_of_ours.map(str::to_owned));
     words
 }

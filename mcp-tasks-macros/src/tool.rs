@@ -1,7 +1,6 @@
 //! The validated model of one tool. Building it is the only way to reach expansion.
 
-use quote::ToTokens;
-use syn::{Expr, Ident, LitStr, ext::IdentExt};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, ext::IdentExt};
 
 use crate::{
     args::{Args, check_tool_name},
@@ -56,6 +55,5 @@ fn check_ident(ident: &Ident, diagnostics: &mut Diagnostics) -> Expr {
     if let Err(message) = check_tool_name(&text) {
         diagnostics.error(ident, format!("{message}; give one with `name = \"..\"`"));
     }
-    let literal = LitStr::new(&text, ident.span());
-    Expr::Verbatim(literal.into_token_stream())
+    Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&text, ident.span())) })
 }
