@@ -67,3 +67,26 @@ impl fmt::Display for JsonError {
 }
 
 impl std::error::Error for JsonError {}
+
+/// A text is none of the values that a list allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownValue {
+    text: String,
+    expected: &'static str,
+}
+
+impl UnknownValue {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(text: &str, expected: &'static str) -> Self {
+        Self { text: text.to_owned(), expected }
+    }
+}
+
+impl fmt::Display for UnknownValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown value `{}`, expected one of {}", self.text, self.expected)
+    }
+}
+
+impl std::error::Error for UnknownValue {}

@@ -2,12 +2,17 @@
 
 mod error;
 mod extra;
+#[rustfmt::skip]
+mod generated;
 mod raw;
+#[doc(hidden)]
+pub mod support;
 mod task_id;
 mod timestamp;
 
-pub use error::JsonError;
+pub use error::{JsonError, UnknownValue};
 pub use extra::{Extra, Map};
+pub use generated::v2026_07_28;
 pub use raw::{JsonKind, RawJson, RawObject};
 pub use task_id::TaskId;
 pub use timestamp::{Timestamp, TimestampError};

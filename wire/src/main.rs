@@ -2,6 +2,7 @@
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 mod demo;
+mod wire;
 
 use std::process::ExitCode;
 
@@ -10,6 +11,7 @@ fn main() -> ExitCode {
     let command = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
     match command.as_str() {
+        "wire" => wire::run(&rest),
         "demo" => demo::run(&rest),
         other => {
             eprintln!("mcp-tasks-wire: unknown command `{other}`; there are `wire` and `demo`");

@@ -5,6 +5,7 @@
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 mod ci;
+mod codegen;
 mod demo;
 mod run;
 mod test;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let command = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
     match command.as_str() {
+        "codegen" => run::reported(codegen::run(&run::root(), &rest)),
         "wire" => run::wire_package("wire", &rest),
         "test" => run::without_arguments(&command, &rest, test::run),
         "demo" => demo::run(&rest),

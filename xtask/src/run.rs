@@ -59,3 +59,14 @@ pub(crate) fn without_arguments(
         }
     }
 }
+
+/// The exit status of a command that says what went wrong.
+pub(crate) fn reported(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

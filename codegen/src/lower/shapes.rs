@@ -1,0 +1,287 @@
+//! Objects, their members and the plain types that members have.
+
+use super::{At, Lowering, description};
+use crate::json::Json;
+use crate::model::{Constant, ConstantValue, Member, Object, Part, Presence, State, StateArm, TypeRef};
+use crate::names;
+
+impl<'a> Lowering<'a> {
+    pub(super) fn object(&mut self, at: &At<'_>, name: &str, schema: &Json) -> Option<Object> {
+        let mut parts = Vec::new();
+        match schema.get("allOf").and_then(Json::items) {
+            None => self.object_part(at, name, schema, &mut parts),
+            Some(all) => {
+                let at = at.child("allOf");
+                for (index, part) in all.iter().enumerate() {
+                    let at = at.child(&index.to_string());
+                    match part.reference() {
+                        None if index == 0 => self.object_part(&at, name, part, &mut parts),
+                        None => self.fault(&at, "only the first part of a composition stands inline; the others are references"),
+                        Some(target) => {
+                            if let Some(schema) = self.target(&at, target) {
+                                self.composed(&at, name, target, schema, &mut parts);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        self.check_parts(at, &parts);
+        let at_least_one = texts(schema.get("x-at-least-one"));
+        for member in &at_least_one {
+            let optional = |part: &Part| matches!(part, Part::Member(m) if m.name == *member && m.presence == Presence::Optional);
+            if !parts.iter().any(optional) {
+                self.fault(&at.child("x-at-least-one"), format!("`{member}` is no optional member"));
+            }
+        }
+        let method = schema.get("x-mcp-method").and_then(Json::text).map(str::to_owned);
+        if method.is_some() && schema.get("x-mcp-direction").is_none() {
+            self.fault(at, "a method needs `x-mcp-direction`");
+        }
+        let stated = parts.iter().find_map(|part| match part {
+            Part::Constant(Constant { name, value: ConstantValue::Text(value), .. }) if name == "method" => Some(value),
+            _ => None,
+        });
+        if method.as_ref() != stated {
+            self.fault(at, "`x-mcp-method` and the constant of the member `method` go together");
+        }
+        let extension = schema.get("x-extension-id").and_then(Json::text).map(str::to_owned);
+        Some(Object { parts, at_least_one, method, extension })
+    }
+
+    fn composed(&mut self, at: &At<'_>, owner: &str, target: &str, schema: &'a Json, parts: &mut Vec<Part>) {
+        let tagged = schema.get("oneOf").and_then(Json::items).is_some_and(|a| a.iter().any(|a| a.get("properties").is_some()));
+        if tagged {
+            if parts.iter().any(|part| matches!(part, Part::State(_))) {
+                self.fault(at, "an object has at most one state");
+            }
+            parts.push(Part::State(target.to_owned()));
+        } else if let Some(all) = schema.get("allOf").and_then(Json::items) {
+            for part in all {
+                match part.reference() {
+                    Some(inner) => {
+                        if let Some(schema) = self.target(at, inner) {
+                            self.composed(at, owner, inner, schema, parts);
+                        }
+                    }
+                    None => self.object_part(at, owner, part, parts),
+                }
+            }
+        } else if self.is_object(schema) {
+            self.object_part(at, owner, schema, parts);
+        } else {
+            self.fault(at, format!("`{target}` is neither an object nor a state, and nothing else can be composed"));
+        }
+    }
+
+    fn object_part(&mut self, at: &At<'_>, owner: &str, schema: &Json, parts: &mut Vec<Part>) {
+        if schema.get("type").and_then(Json::text) != Some("object") {
+            self.fault(at, "an object says `type: object`");
+        }
+        if schema.get("additionalProperties").and_then(Json::members).is_none_or(|open| !open.is_empty()) {
+            self.fault(at, "a wire object is open: it says `additionalProperties: {}`");
+        }
+        let required = texts(schema.get("required"));
+        let properties = schema.get("properties").and_then(Json::members).unwrap_or_default();
+        for name in &required {
+            if !properties.iter().any(|(known, _)| known == name) {
+                self.fault(&at.child("required"), format!("`{name}` is required but not described"));
+            }
+        }
+        let at = at.child("properties");
+        for (name, property) in properties {
+            let at = at.child(name);
+            let is_required = required.contains(name);
+            if let Some(value) = property.get("const") {
+                if let Some(part) = self.constant(&at, name, property, value, is_required) {
+                    parts.push(part);
+                }
+            } else if let Some(member) = self.member(&at, owner, name, property, is_required) {
+                parts.push(Part::Member(member));
+            }
+        }
+    }
+
+    fn constant(&mut self, at: &At<'_>, name: &str, schema: &Json, value: &Json, required: bool) -> Option<Part> {
+        if !required {
+            self.fault(at, "a constant is required; an optional one is a reference to a list of one value");
+        }
+        let value = match value {
+            Json::Text(text) => ConstantValue::Text(text.clone()),
+            Json::Integer(number) => ConstantValue::Integer(*number),
+            _ => return None,
+        };
+        let absent = schema.get("x-const-absent").is_some();
+        Some(Part::Constant(Constant { name: name.to_owned(), value, absent }))
+    }
+
+    pub(super) fn member(&mut self, at: &At<'_>, owner: &str, name: &str, schema: &Json, required: bool) -> Option<Member> {
+        let docs = description(schema);
+        if docs.is_empty() {
+            self.fault(at, "a member needs a `description`; it becomes the field's documentation");
+        }
+        let (shape, nullable) = self.shape(at, schema, true)?;
+        let presence = match (required, nullable) {
+            (true, true) => Presence::Nullable,
+            (true, false) => Presence::Required,
+            (false, false) => Presence::Optional,
+            (false, true) => {
+                self.fault(at, "a member that may be null is required, and an optional one is left out instead of null");
+                Presence::Optional
+            }
+        };
+        let key = format!("{owner}.{name}");
+        let field = match self.config.fields.get(&key) {
+            Some(field) => {
+                self.used.insert(format!("fields.{key}"));
+                field.clone()
+            }
+            None => names::field_name(name),
+        };
+        let meta_key = schema.get("x-meta-key").is_some();
+        Some(Member { name: name.to_owned(), field, docs, presence, shape, meta_key })
+    }
+
+    /// A plain type and whether it may be null.
+    pub(super) fn shape(&mut self, at: &At<'_>, schema: &Json, nullable: bool) -> Option<(TypeRef, bool)> {
+        if let Some(name) = schema.get("$ref").and(schema.reference()) {
+            self.target(at, name)?;
+            return Some((TypeRef::Named(name.to_owned()), false));
+        }
+        let (kind, null) = match schema.get("type") {
+            Some(Json::Text(kind)) => (kind.as_str(), false),
+            Some(Json::Array(kinds)) => match kinds.as_slice() {
+                [Json::Text(kind), Json::Text(null)] if null == "null" && nullable => (kind.as_str(), true),
+                _ => {
+                    self.fault(&at.child("type"), "a list of types is a type followed by `null`, on a member");
+                    return None;
+                }
+            },
+            _ => {
+                self.fault(at, "expected a `$ref` or a `type`");
+                return None;
+            }
+        };
+        let format = schema.get("format").and_then(Json::text);
+        let shape = match kind {
+            "string" => TypeRef::Text,
+            "boolean" => TypeRef::Boolean,
+            "number" => TypeRef::Number,
+            "integer" if format == Some("uint64") => {
+                if schema.get("minimum") != Some(&Json::Integer(0)) || schema.get("maximum").is_some() {
+                    self.fault(at, "an integer of format `uint64` has `minimum: 0` and no `maximum`");
+                }
+                TypeRef::Unsigned
+            }
+            "integer" => {
+                if schema.get("minimum").is_some() || schema.get("maximum").is_some() {
+                    self.fault(at, "bounds of an integer are not enforced; use the format `uint64` for one that is not negative");
+                }
+                TypeRef::Integer
+            }
+            "array" => {
+                let at = at.child("items");
+                let Some(items) = schema.get("items") else {
+                    self.fault(&at, "an array needs `items`");
+                    return None;
+                };
+                TypeRef::List(Box::new(self.shape(&at, items, false)?.0))
+            }
+            "object" if schema.get("properties").is_none() => {
+                let at = at.child("additionalProperties");
+                let Some(values) = schema.get("additionalProperties").filter(|v| v.members().is_some_and(|m| !m.is_empty())) else {
+                    self.fault(&at, "an inline object is a map: it says what its values are; anything else is a definition of its own");
+                    return None;
+                };
+                TypeRef::Map(Box::new(self.shape(&at, values, false)?.0))
+            }
+            "object" => {
+                self.fault(at, "an object with members is a definition of its own");
+                return None;
+            }
+            other => {
+                self.fault(&at.child("type"), format!("the type `{other}` is outside the dialect"));
+                return None;
+            }
+        };
+        Some((shape, null))
+    }
+
+    pub(super) fn state(&mut self, at: &At<'_>, owner: &str, arms: &[Json]) -> Option<State> {
+        let at = at.child("oneOf");
+        let mut tag: Option<String> = None;
+        let mut out: Vec<StateArm> = Vec::new();
+        for (index, arm) in arms.iter().enumerate() {
+            let at = at.child(&index.to_string());
+            if arm.get("additionalProperties").is_some() {
+                self.fault(&at, "an arm of a state leaves `additionalProperties` to the object that it becomes part of");
+            }
+            let required = texts(arm.get("required"));
+            let properties = arm.get("properties").and_then(Json::members).unwrap_or_default();
+            let mut value = None;
+            let mut members = Vec::new();
+            for (name, property) in properties {
+                let at = at.child("properties").child(name);
+                if !required.contains(name) {
+                    self.fault(&at, "each member of a state's arm is required");
+                }
+                match property.get("const") {
+                    Some(constant) if tag.get_or_insert_with(|| name.clone()) == name => {
+                        value = constant.text().map(str::to_owned);
+                    }
+                    Some(_) => self.fault(&at, "all arms of a state have the same constant member"),
+                    None => members.extend(self.member(&at, owner, name, property, true)),
+                }
+            }
+            for member in &members {
+                let shared = out.iter().flat_map(|arm| &arm.members).find(|other| other.name == member.name);
+                if shared.is_some() {
+                    self.fault(&at, format!("two arms share the member `{}`", member.name));
+                }
+                if member.presence == Presence::Nullable {
+                    self.fault(&at, format!("the payload `{}` of a state cannot be null", member.name));
+                }
+            }
+            match value {
+                Some(value) => out.push(StateArm { value, docs: description(arm), members }),
+                None => self.fault(&at, "an arm of a state has one member with a string constant"),
+            }
+        }
+        let tag = tag?;
+        Some(State { tag, arms: out })
+    }
+
+    fn check_parts(&mut self, at: &At<'_>, parts: &[Part]) {
+        let mut names: Vec<&str> = Vec::new();
+        let mut fields: Vec<&str> = vec!["extra", "state"];
+        for part in parts {
+            match part {
+                Part::Constant(constant) => names.push(&constant.name),
+                Part::Member(member) => {
+                    if fields.contains(&member.field.as_str()) {
+                        let message = format!("the Rust field `{}` is taken; give `{}` another in codegen.toml", member.field, member.name);
+                        self.fault(at, message);
+                    }
+                    fields.push(&member.field);
+                    names.push(&member.name);
+                }
+                Part::State(_) => {}
+            }
+        }
+        names.sort_unstable();
+        for pair in names.windows(2) {
+            if pair[0] == pair[1] {
+                self.fault(at, format!("the member `{}` comes from two parts", pair[0]));
+            }
+        }
+        // The seen members are kept in one 64-bit word while reading; states add a handful.
+        if names.len() > 48 {
+            self.fault(at, "an object has at most 48 members");
+        }
+    }
+}
+
+pub(super) fn texts(json: Option<&Json>) -> Vec<String> {
+    let items = json.and_then(Json::items).unwrap_or_default();
+    items.iter().filter_map(|item| item.text().map(str::to_owned)).collect()
+}

@@ -1,0 +1,164 @@
+//! Unions: how their arms are told apart (`x-union`).
+
+use super::{At, Lowering};
+use crate::json::Json;
+use crate::lower::shapes::texts;
+use crate::model::{Condition, KindArm, MemberArm, TagArm, TypeRef, Union};
+use crate::names;
+
+impl<'a> Lowering<'a> {
+    pub(super) fn union(&mut self, at: &At<'_>, schema: &Json) -> Option<Union> {
+        let Some(arms) = schema.get("anyOf").and_then(Json::items) else {
+            self.fault(at, "a union lists its arms under `anyOf`");
+            return None;
+        };
+        let at = at.child("anyOf");
+        match schema.get("x-union").and_then(Json::text)? {
+            "kind" => self.kind_union(&at, arms),
+            "tag" => self.tag_union(&at, schema.get("x-tag").and_then(Json::text)?, arms),
+            _ => self.member_union(&at, arms),
+        }
+    }
+
+    fn kind_union(&mut self, at: &At<'_>, arms: &[Json]) -> Option<Union> {
+        let mut out: Vec<KindArm> = Vec::new();
+        for (index, arm) in arms.iter().enumerate() {
+            let at = at.child(&index.to_string());
+            let Some(title) = arm.get("title").and_then(Json::text) else {
+                self.fault(&at, "an arm of a union by kind has a `title`, the name of its variant");
+                continue;
+            };
+            let (shape, _) = self.shape(&at, arm, false)?;
+            if shape == TypeRef::Unsigned {
+                self.fault(&at, "an integer arm takes all integers");
+            }
+            if out.iter().any(|earlier| kind(&earlier.shape) == kind(&shape)) {
+                self.fault(&at, "two arms have the same kind of JSON value");
+            }
+            out.push(KindArm { variant: names::variant_name(title), shape });
+        }
+        Some(Union::Kind(out))
+    }
+
+    fn tag_union(&mut self, at: &At<'_>, tag: &str, arms: &[Json]) -> Option<Union> {
+        let mut out: Vec<TagArm> = Vec::new();
+        for (index, arm) in arms.iter().enumerate() {
+            let at = at.child(&index.to_string());
+            let Some(target) = arm.reference() else {
+                self.fault(&at, "an arm of a union by tag is a reference");
+                continue;
+            };
+            let schema = self.target(&at, target)?;
+            let Some(value) = self.constant_of(schema, tag) else {
+                self.fault(&at, format!("`{target}` has no string constant `{tag}`"));
+                continue;
+            };
+            if out.iter().any(|earlier| earlier.value == value) {
+                self.fault(&at, format!("two arms have the tag `{value}`"));
+            }
+            let variant = arm.get("title").and_then(Json::text).map_or_else(|| names::variant_name(&value), names::variant_name);
+            out.push(TagArm { variant, value, target: target.to_owned() });
+        }
+        Some(Union::Tag { tag: tag.to_owned(), arms: out })
+    }
+
+    fn member_union(&mut self, at: &At<'_>, arms: &[Json]) -> Option<Union> {
+        let mut out: Vec<MemberArm> = Vec::new();
+        for (index, arm) in arms.iter().enumerate() {
+            let at = at.child(&index.to_string());
+            let (Some(target), Some(title)) = (arm.reference(), arm.get("title").and_then(Json::text)) else {
+                self.fault(&at, "an arm of a union by member is a reference with a `title`, the name of its variant");
+                continue;
+            };
+            if matches!(out.last(), Some(MemberArm { condition: Condition::Always, .. })) {
+                self.fault(&at, "an arm after `x-member: *` is never reached");
+            }
+            let schema = self.target(&at, target)?;
+            let condition = self.arm_condition(&at, arm, target, schema)?;
+            out.push(MemberArm { variant: names::variant_name(title), target: target.to_owned(), condition });
+        }
+        Some(Union::Member(out))
+    }
+
+    fn arm_condition(&mut self, at: &At<'_>, arm: &Json, target: &str, schema: &'a Json) -> Option<Condition> {
+        match arm.get("x-member").and_then(Json::text) {
+            Some("*") => return Some(Condition::Always),
+            Some(path) => return Some(Condition::Has(path.to_owned())),
+            None => {}
+        }
+        if schema.get("x-union").is_some() {
+            let mut conditions = Vec::new();
+            for inner in schema.get("anyOf").and_then(Json::items).unwrap_or_default() {
+                let name = inner.reference()?;
+                let schema = self.target(at, name)?;
+                conditions.push(self.arm_condition(at, inner, name, schema)?);
+            }
+            return Some(Condition::Any(conditions));
+        }
+        let conditions = self.constants_of(schema);
+        if conditions.is_empty() {
+            self.fault(at, format!("`{target}` has no constant to be known by; say which member tells it with `x-member`"));
+            return None;
+        }
+        Some(Condition::All(conditions))
+    }
+
+    /// The value of a string constant of an object.
+    fn constant_of(&self, schema: &Json, name: &str) -> Option<String> {
+        self.parts_of(schema).into_iter().find_map(|part| {
+            part.get("properties")?.get(name)?.get("const")?.text().map(str::to_owned)
+        })
+    }
+
+    /// What an object's required constants and required lists of strings say.
+    fn constants_of(&self, schema: &Json) -> Vec<Condition> {
+        let mut conditions = Vec::new();
+        for part in self.parts_of(schema) {
+            let required = texts(part.get("required"));
+            for (name, property) in part.get("properties").and_then(Json::members).unwrap_or_default() {
+                if !required.contains(name) {
+                    continue;
+                }
+                let values: Vec<String> = match property.get("const") {
+                    Some(value) => value.text().map(str::to_owned).into_iter().collect(),
+                    None => property
+                        .reference()
+                        .and_then(|target| self.definitions.get(target))
+                        .and_then(|(_, schema)| schema.get("oneOf")?.items())
+                        .map(|arms| arms.iter().filter_map(|arm| arm.get("const")?.text().map(str::to_owned)).collect())
+                        .unwrap_or_default(),
+                };
+                if !values.is_empty() {
+                    conditions.push(Condition::Is { name: name.clone(), values });
+                }
+            }
+        }
+        conditions
+    }
+
+    fn parts_of<'s>(&self, schema: &'s Json) -> Vec<&'s Json>
+    where
+        'a: 's,
+    {
+        match schema.get("allOf").and_then(Json::items) {
+            None => vec![schema],
+            Some(parts) => parts
+                .iter()
+                .map(|part| part.reference().and_then(|name| self.definitions.get(name)).map_or(part, |(_, schema)| *schema))
+                .collect(),
+        }
+    }
+}
+
+/// The kind of JSON value that a shape has, as far as a reader can tell kinds apart.
+fn kind(shape: &TypeRef) -> u8 {
+    match shape {
+        TypeRef::Text => 0,
+        TypeRef::Integer | TypeRef::Unsigned => 1,
+        TypeRef::Number => 2,
+        TypeRef::Boolean => 3,
+        TypeRef::List(_) => 4,
+        // A definition in a union by kind is an object: lists and scalars are written inline.
+        TypeRef::Named(_) | TypeRef::Map(_) => 5,
+    }
+}

@@ -1,0 +1,69 @@
+//! From the protocol's spelling to Rust's.
+
+use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
+
+/// Acronyms that the protocol writes in capitals and Rust as words.
+const ACRONYMS: &[(&str, &str)] = &[("JSONRPC", "JsonRpc"), ("JSON", "Json"), ("URL", "Url"), ("MCP", "Mcp")];
+
+/// The Rust type of a definition.
+pub(crate) fn type_name(schema_name: &str) -> String {
+    let mut name = schema_name.to_owned();
+    for (acronym, word) in ACRONYMS {
+        name = name.replace(acronym, word);
+    }
+    name.to_upper_camel_case()
+}
+
+/// The Rust field of a member: `_meta` becomes `meta`, a key with a prefix its last part.
+pub(crate) fn field_name(member: &str) -> String {
+    let last = member.rsplit('/').next().unwrap_or(member);
+    let name = last.trim_start_matches(['_', '$']).to_snake_case();
+    if is_keyword(&name) { format!("{name}_") } else { name }
+}
+
+/// The Rust variant of a string value: `resource_link` becomes `ResourceLink`.
+pub(crate) fn variant_name(value: &str) -> String {
+    value.replace('/', "_").to_upper_camel_case()
+}
+
+/// The Rust constant of a method or `_meta` key: `tasks/get` becomes `TASKS_GET`.
+pub(crate) fn constant_name(text: &str) -> String {
+    text.replace('/', "_").to_shouty_snake_case()
+}
+
+fn is_keyword(name: &str) -> bool {
+    syn::parse_str::<syn::Ident>(name).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{constant_name, field_name, type_name, variant_name};
+
+    #[test]
+    fn acronyms_become_words() {
+        assert_eq!(type_name("ElicitRequestURLParams"), "ElicitRequestUrlParams");
+        assert_eq!(type_name("JSONRPCErrorResponse"), "JsonRpcErrorResponse");
+        assert_eq!(type_name("CallToolResult"), "CallToolResult");
+    }
+
+    #[test]
+    fn members_become_fields() {
+        for (member, field) in [
+            ("_meta", "meta"),
+            ("$schema", "schema"),
+            ("ttlMs", "ttl_ms"),
+            ("io.modelcontextprotocol/clientInfo", "client_info"),
+            ("type", "type_"),
+        ] {
+            assert_eq!(field_name(member), field);
+        }
+    }
+
+    #[test]
+    fn values_become_variants_and_constants() {
+        assert_eq!(variant_name("resource_link"), "ResourceLink");
+        assert_eq!(variant_name("elicitation/create"), "ElicitationCreate");
+        assert_eq!(constant_name("notifications/tools/list_changed"), "NOTIFICATIONS_TOOLS_LIST_CHANGED");
+        assert_eq!(constant_name("subscriptionId"), "SUBSCRIPTION_ID");
+    }
+}

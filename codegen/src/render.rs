@@ -1,0 +1,213 @@
+//! From model to Rust text. No decision about shape is taken here.
+
+mod constants;
+mod object;
+mod plain;
+mod state;
+mod union;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::visit::Visit;
+
+use crate::error::{Error, Errors};
+use crate::front::Front;
+use crate::json::Json;
+use crate::lower::Source;
+use crate::model::{Item, ItemKind, Model};
+use crate::{Options, TextFile};
+
+/// What the templates of one generation share.
+struct Context<'a> {
+    model: &'a Model,
+    front: &'a Front,
+    /// The path of the types crate.
+    root: syn::Path,
+    /// Definitions by schema name.
+    items: BTreeMap<&'a str, &'a Item>,
+}
+
+impl Context<'_> {
+    /// The Rust type of a definition. Those written by hand are named from the root.
+    fn type_of(&self, schema_name: &str) -> syn::Type {
+        let root = &self.root;
+        match self.items.get(schema_name) {
+            Some(Item { kind: ItemKind::Replaced(path), .. }) => {
+                let ident = format_ident!("{path}");
+                syn::parse_quote!(#root::#ident)
+            }
+            Some(item) => {
+                let ident = format_ident!("{}", item.rust_name);
+                syn::parse_quote!(#ident)
+            }
+            // Lowering has followed every reference.
+            None => syn::parse_quote!(()),
+        }
+    }
+}
+
+fn invalid(message: impl std::fmt::Display) -> Errors {
+    vec![Error::new("generated code", "", message.to_string())]
+}
+
+/// The files of one generation.
+pub(crate) fn generation(model: &Model, front: &Front, options: &Options) -> Result<Vec<TextFile>, Errors> {
+    let root: syn::Path = syn::parse_str(&options.root).map_err(invalid)?;
+    let items = model.items().map(|item| (item.schema_name.as_str(), item)).collect();
+    let context = Context { model, front, root, items };
+    let homes: BTreeMap<&str, &str> = model
+        .files
+        .iter()
+        .flat_map(|file| file.items.iter().filter(|item| context.makes_type(item)).map(|item| (item.rust_name.as_str(), file.stem.as_str())))
+        .collect();
+    let mut out = Vec::new();
+    let mut modules = TokenStream::new();
+    for file in &model.files {
+        let body: TokenStream = file.items.iter().map(|item| context.item(item)).collect();
+        let mut named = Named::default();
+        named.visit_file(&syn::parse2(body.clone()).map_err(invalid)?);
+        let imports: Vec<_> = homes
+            .iter()
+            .filter(|(name, home)| named.0.contains(**name) && **home != file.stem)
+            .map(|(name, home)| {
+                let (name, home) = (format_ident!("{name}"), format_ident!("{home}"));
+                quote!(use super::#home::#name;)
+            })
+            .collect();
+        let docs = format!(" {}", file.docs);
+        let root = &context.root;
+        let path = format!("{}/{}.rs", model.module, file.stem);
+        let text = print(&header(options, &file.path), quote!(#![doc = #docs] use #root::support; use #root::support::serde; #(#imports)* #body))?;
+        out.push(TextFile::new(path, text));
+        let stem = format_ident!("{}", file.stem);
+        let names = file.items.iter().filter(|item| context.makes_type(item)).flat_map(plain::exported);
+        modules.extend(quote!(mod #stem; pub use #stem::{#(#names),*};));
+    }
+    let constants = context.constants();
+    let folder = model.files.first().and_then(|file| file.path.rsplit_once('/')).map_or("", |(folder, _)| folder);
+    let docs = format!(" The types of protocol revision {}.", model.generation);
+    let text = print(&header(options, folder), quote!(#![doc = #docs] #modules #constants))?;
+    out.push(TextFile::new(format!("{}.rs", model.module), text));
+    Ok(out)
+}
+
+/// The list of all types, as a macro: tests, commands and benches expand it instead of keeping lists of their own.
+pub(crate) fn registry(models: &[Model], options: &Options) -> Result<TextFile, Errors> {
+    let rows = models.iter().flat_map(|model| {
+        let module = format_ident!("{}", model.module);
+        model.items().filter(|item| is_wire_type(item)).map(move |item| {
+            let (generation, name) = (&model.generation, &item.schema_name);
+            match &item.kind {
+                ItemKind::Replaced(path) => {
+                    let ident = format_ident!("{path}");
+                    quote!([#generation, #name, $crate::#ident])
+                }
+                _ => {
+                    let ident = format_ident!("{}", item.rust_name);
+                    quote!([#generation, #name, $crate::#module::#ident])
+                }
+            }
+        })
+    });
+    let tokens = quote! {
+        #![doc = " The list of all wire types."]
+        /// Calls a macro with the list of all wire types, each as `[generation, schema name, path]`.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! for_each_wire_type {
+            ($callback:ident) => { $callback! { #(#rows)* } };
+        }
+    };
+    Ok(TextFile::new("registry.rs", print(&header(options, "schema"), tokens)?))
+}
+
+/// All definitions of a generation in one file, the form that validators read.
+pub(crate) fn bundle(model: &Model, sources: &[Source]) -> TextFile {
+    let mut definitions = Vec::new();
+    for source in sources {
+        definitions.extend_from_slice(source.root.get("$defs").and_then(Json::members).unwrap_or_default());
+    }
+    for (_, definition) in &mut definitions {
+        state_at_least_one(definition);
+    }
+    let text = |text: &str| Json::Text(text.to_owned());
+    let root = Json::Object(vec![
+        ("$schema".to_owned(), text("https://json-schema.org/draft/2020-12/schema")),
+        ("$id".to_owned(), text(&format!("urn:mcp-tasks:{}", model.generation))),
+        ("$defs".to_owned(), Json::Object(definitions)),
+    ]);
+    let mut out = String::new();
+    root.write(0, &mut out);
+    out.push('\n');
+    TextFile::new(format!("{}.schema.json", model.module), out)
+}
+
+/// Says `x-at-least-one` in the words of JSON Schema.
+fn state_at_least_one(definition: &mut Json) {
+    let Json::Object(members) = definition else { return };
+    let Some((_, Json::Array(names))) = members.iter().find(|(name, _)| name == "x-at-least-one") else { return };
+    let arms = names.iter().map(|name| Json::Object(vec![("required".to_owned(), Json::Array(vec![name.clone()]))]));
+    let arms = Json::Array(arms.collect());
+    members.push(("anyOf".to_owned(), arms));
+}
+
+/// Whether a definition can be read and written on its own.
+fn is_wire_type(item: &Item) -> bool {
+    match &item.kind {
+        ItemKind::Object(_)
+        | ItemKind::Union(_)
+        | ItemKind::StringEnum(_)
+        | ItemKind::Newtype(_)
+        | ItemKind::ErrorCodes(_)
+        | ItemKind::Replaced(_) => true,
+        ItemKind::State(_) => false,
+    }
+}
+
+fn header(options: &Options, source: &str) -> String {
+    format!("// @generated by `{}` from {source}. Do not edit.\n\n", options.command)
+}
+
+fn print(header: &str, tokens: TokenStream) -> Result<String, Errors> {
+    let file: syn::File = syn::parse2(tokens).map_err(invalid)?;
+    Ok(format!("{header}{}", prettyplease::unparse(&file)))
+}
+
+/// The names that paths begin with.
+#[derive(Default)]
+struct Named(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Named {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if let Some(first) = path.segments.first() {
+            self.0.insert(first.ident.to_string());
+        }
+        syn::visit::visit_path(self, path);
+    }
+}
+
+/// Documentation attributes, a line each, with the blank that rustdoc's own comments have.
+fn docs(text: &str) -> TokenStream {
+    let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
+    quote!(#(#[doc = #lines])*)
+}
+
+impl Context<'_> {
+    fn makes_type(&self, item: &Item) -> bool {
+        !matches!(item.kind, ItemKind::Replaced(_))
+    }
+
+    fn item(&self, item: &Item) -> TokenStream {
+        match &item.kind {
+            ItemKind::Object(object) => self.object(item, object),
+            ItemKind::State(state) => self.state(item, state),
+            ItemKind::Union(union) => self.union(item, union),
+            ItemKind::StringEnum(variants) => self.string_enum(item, variants),
+            ItemKind::Newtype(_) => self.newtype(item),
+            ItemKind::ErrorCodes(codes) => self.error_codes(item, codes),
+            ItemKind::Replaced(_) => TokenStream::new(),
+        }
+    }
+}

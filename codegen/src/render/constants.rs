@@ -1,0 +1,59 @@
+//! The protocol's words as constants: the revision, methods, `_meta` keys, extensions.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::Context;
+use crate::model::{ItemKind, Part};
+use crate::names;
+
+impl Context<'_> {
+    pub(super) fn constants(&self) -> TokenStream {
+        let mut methods = BTreeMap::new();
+        let mut keys = BTreeMap::new();
+        let mut extensions = BTreeMap::new();
+        for item in self.model.items() {
+            let ItemKind::Object(object) = &item.kind else { continue };
+            if let Some(method) = &object.method {
+                methods.insert(names::constant_name(method), method);
+            }
+            if let Some(id) = &object.extension {
+                extensions.insert(names::constant_name(id.rsplit('/').next().unwrap_or(id)), id);
+            }
+            for part in &object.parts {
+                if let Part::Member(member) = part
+                    && member.meta_key
+                {
+                    let last = member.name.rsplit('/').next().unwrap_or(&member.name);
+                    keys.insert(names::constant_name(last), &member.name);
+                }
+            }
+        }
+        let generation = &self.model.generation;
+        let methods = constants(&methods, "method");
+        let keys = constants(&keys, "key");
+        let extensions = constants(&extensions, "extension");
+        quote! {
+            /// The protocol revision, as `protocolVersion` states it.
+            pub const PROTOCOL_VERSION: &str = #generation;
+            /// The methods of this revision.
+            pub mod method { #(#methods)* }
+            /// The keys of `_meta` objects that the protocol defines.
+            pub mod meta_key { #(#keys)* }
+            /// The identifiers of protocol extensions.
+            pub mod extension { #(#extensions)* }
+        }
+    }
+}
+
+fn constants(texts: &BTreeMap<String, &String>, what: &str) -> Vec<TokenStream> {
+    texts
+        .iter()
+        .map(|(name, text)| {
+            let (name, docs) = (format_ident!("{name}"), format!(" The {what} `{text}`."));
+            quote!(#[doc = #docs] pub const #name: &str = #text;)
+        })
+        .collect()
+}

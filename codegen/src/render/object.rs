@@ -1,0 +1,371 @@
+//! A wire object: struct, constructor, reader and writer.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{Context, docs};
+use crate::model::{Constant, ConstantValue, Item, ItemKind, Member, Object, Part, Presence, State, TypeRef};
+
+/// A member with its Rust type, without the `Option` of its presence.
+struct Field<'a> {
+    member: &'a Member,
+    ident: syn::Ident,
+    ty: syn::Type,
+}
+
+impl Field<'_> {
+    /// The type of the struct's field.
+    fn full_type(&self) -> TokenStream {
+        let ty = &self.ty;
+        match self.member.presence {
+            Presence::Required => quote!(#ty),
+            Presence::Nullable | Presence::Optional => quote!(Option<#ty>),
+        }
+    }
+
+    /// What a constructor takes for a value of the type: anything that converts, where that helps.
+    fn argument(&self) -> (TokenStream, TokenStream) {
+        let (ident, ty) = (&self.ident, &self.ty);
+        match &self.member.shape {
+            TypeRef::Text | TypeRef::Named(_) => {
+                (quote!(#ident: impl Into<#ty>), quote!(#ident.into()))
+            }
+            TypeRef::Unsigned
+            | TypeRef::Integer
+            | TypeRef::Number
+            | TypeRef::Boolean
+            | TypeRef::List(_)
+            | TypeRef::Map(_) => (quote!(#ident: #ty), quote!(#ident)),
+        }
+    }
+}
+
+impl Context<'_> {
+    fn fields<'m>(&self, item: &Item, object: &'m Object) -> Vec<Field<'m>> {
+        let members = object.parts.iter().filter_map(|part| match part {
+            Part::Member(member) => Some(member),
+            Part::Constant(_) | Part::State(_) => None,
+        });
+        members
+            .enumerate()
+            .map(|(index, member)| Field {
+                member,
+                ident: format_ident!("{}", member.field),
+                // The front end has been asked for every one.
+                ty: self.front.field(&item.rust_name, index).cloned().unwrap_or_else(|| syn::parse_quote!(())),
+            })
+            .collect()
+    }
+
+    fn state_of(&self, object: &Object) -> Option<(&Item, &State)> {
+        object.parts.iter().find_map(|part| match part {
+            Part::State(name) => match self.items.get(name.as_str()) {
+                Some(item) => match &item.kind {
+                    ItemKind::State(state) => Some((*item, state)),
+                    _ => None,
+                },
+                None => None,
+            },
+            Part::Constant(_) | Part::Member(_) => None,
+        })
+    }
+
+    pub(super) fn object(&self, item: &Item, object: &Object) -> TokenStream {
+        let root = &self.root;
+        let name = format_ident!("{}", item.rust_name);
+        let fields = self.fields(item, object);
+        let state = self.state_of(object);
+        let docs = docs(&item.docs);
+        let declared = fields.iter().map(|field| {
+            let (docs, ident, ty) = (super::docs(&field.member.docs), &field.ident, field.full_type());
+            quote!(#docs pub #ident: #ty,)
+        });
+        let state_field = state.map(|(item, _)| {
+            let ty = format_ident!("{}", item.rust_name);
+            quote!(#[doc = " The members that depend on the status."] pub state: #ty,)
+        });
+        let constructor = constructor(root, &name, &fields, state.map(|(item, _)| item), object);
+        let reader = self.object_reader(item, object, &fields, state);
+        let writer = object_writer(&name, object, &fields, state.is_some());
+        quote! {
+            #docs
+            #[derive(Clone, Debug, PartialEq)]
+            #[non_exhaustive]
+            pub struct #name {
+                #(#declared)*
+                #state_field
+                #[doc = " Members outside the schema, kept and written back."]
+                pub extra: #root::Extra,
+            }
+            #constructor
+            #reader
+            #writer
+        }
+    }
+
+    fn object_reader(
+        &self,
+        item: &Item,
+        object: &Object,
+        fields: &[Field<'_>],
+        state: Option<(&Item, &State)>,
+    ) -> TokenStream {
+        let root = &self.root;
+        
+        let name = format_ident!("{}", item.rust_name);
+        let expected = format!("an object of type `{}`", item.schema_name);
+        let mut names: Vec<&str> = Vec::new();
+        let (mut slots, mut arms, mut checks, mut build) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut index = 0_usize;
+        let mut fields = fields.iter();
+        for part in &object.parts {
+            let at = Literal::usize_unsuffixed(index);
+            match part {
+                Part::Constant(constant) => {
+                    let (member, value) = (&constant.name, constant_tokens(constant));
+                    names.push(member);
+                    arms.push(quote!(support::Key::Known(#at) => members.constant(#member, #value)?,));
+                    if !constant.absent {
+                        checks.push(quote!(members.require(#at)?;));
+                    }
+                    index += 1;
+                }
+                Part::Member(_) => {
+                    let Some(field) = fields.next() else { continue };
+                    let (ident, member) = (&field.ident, field.member.name.as_str());
+                    names.push(member);
+                    let read = self.read_value(field);
+                    slots.push(quote!(let mut #ident = None;));
+                    match field.member.presence {
+                        Presence::Optional => {
+                            arms.push(quote!(support::Key::Known(#at) => #ident = #read,));
+                            build.push(quote!(#ident));
+                        }
+                        Presence::Required | Presence::Nullable => {
+                            arms.push(quote!(support::Key::Known(#at) => #ident = Some(#read),));
+                            build.push(quote!(#ident: support::required(#ident, #member)?));
+                        }
+                    }
+                    index += 1;
+                }
+                Part::State(_) => {}
+            }
+        }
+        if let Some((item, state)) = state {
+            let slots_type = super::state::slots_name(item);
+            let from = Literal::usize_unsuffixed(index);
+            names.push(&state.tag);
+            names.extend(state.arms.iter().flat_map(|arm| &arm.members).map(|member| member.name.as_str()));
+            slots.push(quote!(let mut state = #slots_type::default();));
+            arms.push(quote!(support::Key::Known(member @ #from..) => state.read(member - #from, &mut members)?,));
+            build.push(quote!(state: state.finish(&mut extra)?));
+        }
+        if !object.at_least_one.is_empty() {
+            let present = object.at_least_one.iter().filter_map(|member| names.iter().position(|name| name == member));
+            let present = present.map(Literal::usize_unsuffixed).map(|at| quote!(!members.has(#at)));
+            let message = format!("expected at least one of `{}`", object.at_least_one.join("`, `"));
+            checks.push(quote! {
+                if #(#present)&&* {
+                    return Err(serde::de::Error::custom(#message));
+                }
+            });
+        }
+        // A state takes all indices from its tag on.
+        let rest = state.is_none().then(|| quote!(support::Key::Known(_) => members.skip()?,));
+        quote! {
+            impl<'de> serde::Deserialize<'de> for #name {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    support::object(deserializer)
+                }
+            }
+            impl<'de> support::Object<'de> for #name {
+                const EXPECTED: &'static str = #expected;
+                const MEMBERS: &'static [&'static str] = &[#(#names),*];
+                fn read<A: serde::de::MapAccess<'de>>(mut members: support::Members<A>) -> Result<Self, A::Error> {
+                    #(#slots)*
+                    let mut extra = #root::Extra::new();
+                    while let Some(key) = members.next()? {
+                        match key {
+                            #(#arms)*
+                            #rest
+                            support::Key::Unknown(name) => extra.insert(name, members.value()?),
+                        }
+                    }
+                    #(#checks)*
+                    Ok(Self { #(#build,)* extra })
+                }
+            }
+        }
+    }
+
+    /// The expression that reads a member's value, with the `Option` of an optional or nullable one.
+    fn read_value(&self, field: &Field<'_>) -> TokenStream {
+        
+        let seed = match &field.member.shape {
+            TypeRef::Unsigned => Some(quote!(support::Unsigned)),
+            TypeRef::Integer => Some(quote!(support::Integer)),
+            TypeRef::Named(_)
+            | TypeRef::Text
+            | TypeRef::Number
+            | TypeRef::Boolean
+            | TypeRef::List(_)
+            | TypeRef::Map(_) => None,
+        };
+        let optional = field.member.presence != Presence::Required;
+        match (seed, optional) {
+            (Some(seed), true) => quote!(members.value_seed(support::OrNull(#seed))?),
+            (Some(seed), false) => quote!(members.value_seed(#seed)?),
+            // Where any value may stand, null is one.
+            (None, true) if self.is_any_value(&field.member.shape) => {
+                quote!(Some(members.value()?))
+            }
+            (None, _) => quote!(members.value()?),
+        }
+    }
+
+    fn is_any_value(&self, shape: &TypeRef) -> bool {
+        let TypeRef::Named(name) = shape else { return false };
+        matches!(self.items.get(name.as_str()), Some(Item { kind: ItemKind::Replaced(path), .. }) if path == "RawJson")
+    }
+}
+
+pub(super) fn constant_tokens(constant: &Constant) -> TokenStream {
+    match &constant.value {
+        ConstantValue::Text(text) => quote!(support::Constant::Text(#text)),
+        ConstantValue::Integer(number) => {
+            let number = Literal::i64_unsuffixed(*number);
+            quote!(support::Constant::Integer(#number))
+        }
+    }
+}
+
+fn constructor(
+    root: &syn::Path,
+    name: &syn::Ident,
+    fields: &[Field<'_>],
+    state: Option<&Item>,
+    object: &Object,
+) -> TokenStream {
+    let (mut arguments, mut values, mut setters) = (Vec::new(), Vec::new(), Vec::new());
+    for field in fields {
+        let (ident, ty) = (&field.ident, &field.ty);
+        let (argument, value) = field.argument();
+        match field.member.presence {
+            Presence::Required => {
+                arguments.push(argument);
+                values.push(if value.to_string() == ident.to_string() { value } else { quote!(#ident: #value) });
+            }
+            Presence::Nullable => {
+                arguments.push(quote!(#ident: Option<#ty>));
+                values.push(quote!(#ident));
+            }
+            Presence::Optional => {
+                values.push(quote!(#ident: None));
+                let setter = format_ident!("with_{}", field.member.field.trim_end_matches('_'));
+                let summary = format!(" Sets `{}`.", field.member.name);
+                setters.push(quote! {
+                    #[doc = #summary]
+                    #[must_use]
+                    pub fn #setter(mut self, #argument) -> Self {
+                        self.#ident = Some(#value);
+                        self
+                    }
+                });
+            }
+        }
+    }
+    if let Some(item) = state {
+        let ty = format_ident!("{}", item.rust_name);
+        arguments.push(quote!(state: #ty));
+        values.push(quote!(state));
+    }
+    let method = object.method.as_ref().map(|method| {
+        quote! {
+            #[doc = " The method."]
+            pub const METHOD: &'static str = #method;
+        }
+    });
+    let extension = object.extension.as_ref().map(|id| {
+        quote! {
+            #[doc = " The identifier of the extension."]
+            pub const EXTENSION_ID: &'static str = #id;
+        }
+    });
+    let summary = " Makes the object from its required members.";
+    let allow = (arguments.len() > 7).then(|| {
+        quote!(#[expect(clippy::too_many_arguments, reason = "one for each required member")])
+    });
+    let default = arguments.is_empty().then(|| {
+        quote! {
+            impl Default for #name {
+                fn default() -> Self {
+                    Self::new()
+                }
+            }
+        }
+    });
+    quote! {
+        impl #name {
+            #method
+            #extension
+            #[doc = #summary]
+            #[must_use]
+            #allow
+            pub fn new(#(#arguments),*) -> Self {
+                Self { #(#values,)* extra: #root::Extra::new() }
+            }
+            #(#setters)*
+        }
+        #default
+    }
+}
+
+fn object_writer(name: &syn::Ident, object: &Object, fields: &[Field<'_>], stated: bool) -> TokenStream {
+    
+    let mut fields = fields.iter();
+    let mut entries = Vec::new();
+    for part in &object.parts {
+        entries.push(match part {
+            Part::Constant(Constant { name, value, .. }) => match value {
+                ConstantValue::Text(text) => quote!(map.serialize_entry(#name, #text)?;),
+                ConstantValue::Integer(number) => {
+                    let number = Literal::i64_suffixed(*number);
+                    quote!(map.serialize_entry(#name, &#number)?;)
+                }
+            },
+            Part::Member(_) => {
+                let Some(field) = fields.next() else { continue };
+                let (ident, member) = (&field.ident, &field.member.name);
+                match field.member.presence {
+                    Presence::Required | Presence::Nullable => quote!(map.serialize_entry(#member, &self.#ident)?;),
+                    Presence::Optional => quote! {
+                        if let Some(value) = &self.#ident {
+                            map.serialize_entry(#member, value)?;
+                        }
+                    },
+                }
+            }
+            Part::State(_) => quote!(self.state.write(&mut map)?;),
+        });
+    }
+    // A payload of another state is one of the members, and may stand among the unknown ones.
+    let known = if stated {
+        let own = Literal::usize_unsuffixed(
+            object.parts.iter().filter(|part| !matches!(part, Part::State(_))).count() + 1,
+        );
+        quote!(&<Self as support::Object<'_>>::MEMBERS[..#own], self.state.members())
+    } else {
+        quote!(<Self as support::Object<'_>>::MEMBERS, &[])
+    };
+    quote! {
+        impl serde::Serialize for #name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap as _;
+                let mut map = serializer.serialize_map(None)?;
+                #(#entries)*
+                support::write_extra(&mut map, &self.extra, #known)?;
+                map.end()
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `wire`: reads messages as their types and writes back what the types say, one JSON line each. It is the door for
+//! other people's tests: whatever language they are in, they can ask what a type accepts and what it keeps.
+
+use std::io::{self, BufRead, BufWriter, Write};
+use std::process::ExitCode;
+
+use mcp_tasks_types::{JsonError, RawJson};
+use serde::{Deserialize, Serialize};
+
+/// A line of input.
+#[derive(Deserialize)]
+struct Question {
+    generation: String,
+    r#type: String,
+    value: RawJson,
+}
+
+/// A line of output.
+#[derive(Debug, Serialize)]
+struct Answer {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<RawJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Answer {
+    fn error(error: String) -> Self {
+        Self { ok: false, value: None, error: Some(error) }
+    }
+}
+
+/// What reads a value as a type and writes it back.
+type RoundTrip = fn(&RawJson) -> Result<RawJson, JsonError>;
+
+struct WireType {
+    generation: &'static str,
+    name: &'static str,
+    round_trip: RoundTrip,
+}
+
+macro_rules! wire_types {
+    ($([$generation:literal, $name:literal, $type:path])*) => {
+        const WIRE_TYPES: &[WireType] = &[$(WireType {
+            generation: $generation,
+            name: $name,
+            round_trip: |raw| RawJson::new(&raw.get::<$type>()?),
+        }),*];
+    };
+}
+mcp_tasks_types::for_each_wire_type!(wire_types);
+
+/// Runs the command on standard input and output.
+pub(crate) fn run(arguments: &[String]) -> ExitCode {
+    let outcome = match arguments {
+        [] => answer_lines(io::stdin().lock(), BufWriter::new(io::stdout().lock())),
+        [flag] if flag == "--list" => list(BufWriter::new(io::stdout().lock())),
+        _ => {
+            complain("usage: cargo xtask wire [--list]");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of our answers has gone; there is nobody left to tell.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("wire: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn list(mut output: impl Write) -> io::Result<()> {
+    for wire_type in WIRE_TYPES {
+        writeln!(output, "{} {}", wire_type.generation, wire_type.name)?;
+    }
+    output.flush()
+}
+
+fn answer_lines(mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            return output.flush();
+        }
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        serde_json::to_writer(&mut output, &answer(line))?;
+        output.write_all(b"\n")?;
+        // A caller may wait for each answer before it writes the next question.
+        output.flush()?;
+    }
+}
+
+fn answer(line: &[u8]) -> Answer {
+    let question: Question = match serde_json::from_slice(line) {
+        Ok(question) => question,
+        Err(error) => return Answer::error(format!("the line is no object with `generation`, `type` and `value`: {error}")),
+    };
+    if !WIRE_TYPES.iter().any(|wire_type| wire_type.generation == question.generation) {
+        return Answer::error(format!("unknown generation `{}`; `--list` names them", question.generation));
+    }
+    let found = WIRE_TYPES
+        .iter()
+        .find(|wire_type| wire_type.generation == question.generation && wire_type.name == question.r#type);
+    let Some(wire_type) = found else {
+        return Answer::error(format!("unknown type `{}` in {}; `--list` names them", question.r#type, question.generation));
+    };
+    match (wire_type.round_trip)(&question.value) {
+        Ok(value) => Answer { ok: true, value: Some(value), error: None },
+        Err(error) => Answer::error(format!("{}: {error}", wire_type.name)),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a command's answer to the person who runs it")]
+fn complain(text: &str) {
+    eprintln!("{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WIRE_TYPES, answer, answer_lines};
+
+    fn ask(line: &str) -> String {
+        serde_json::to_string(&answer(line.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn a_line_that_is_no_question_gets_an_answer_too() {
+        for line in ["{", "7", "{}", r#"{"generation":"2026-07-28","type":7,"value":1}"#] {
+            assert!(ask(line).starts_with(r#"{"ok":false,"error":"the line is no object"#), "{line}");
+        }
+        assert!(answer(b"\xff").error.is_some());
+    }
+
+    #[test]
+    fn unknown_names_are_told_apart() {
+        let answer = ask(r#"{"generation":"2026-07-28","type":"Nope","value":1}"#);
+        assert!(answer.contains("unknown type `Nope`"), "{answer}");
+        let answer = ask(r#"{"generation":"1999-01-01","type":"Task","value":1}"#);
+        assert!(answer.contains("unknown generation"), "{answer}");
+    }
+
+    #[test]
+    fn every_question_of_a_run_is_answered_in_order() {
+        let input = "{\"generation\":\"2026-07-28\",\"type\":\"TaskStatus\",\"value\":\"working\"}\n\nx\n\
+                     {\"generation\":\"2026-07-28\",\"type\":\"TaskStatus\",\"value\":\"pending\"}";
+        let mut output = Vec::new();
+        answer_lines(input.as_bytes(), &mut output).unwrap();
+        let output = String::from_utf8(output).unwrap();
+        let lines: Vec<&str> = output.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[0], r#"{"ok":true,"value":"working"}"#);
+        assert!(lines[1].contains("\"ok\":false"));
+        assert!(lines[2].contains("unknown variant `pending`, expected one of `working`"), "{}", lines[2]);
+    }
+
+    #[test]
+    fn a_name_stands_once_in_a_generation() {
+        let mut names: Vec<_> = WIRE_TYPES.iter().map(|t| (t.generation, t.name)).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(count > 100);
+    }
+}
