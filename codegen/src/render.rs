@@ -95,30 +95,35 @@ pub(crate) fn generation(model: &Model, front: &Front, options: &Options) -> Res
 
 /// The list of all types, as a macro: tests, commands and benches expand it instead of keeping lists of their own.
 pub(crate) fn registry(models: &[Model], options: &Options) -> Result<TextFile, Errors> {
-    let rows = models.iter().flat_map(|model| {
+    let (mut generated, mut by_hand) = (Vec::new(), Vec::new());
+    for model in models {
         let module = format_ident!("{}", model.module);
-        model.items().filter(|item| is_wire_type(item)).map(move |item| {
+        for item in model.items().filter(|item| is_wire_type(item)) {
             let (generation, name) = (&model.generation, &item.schema_name);
-            match &item.kind {
-                ItemKind::Replaced(path) => {
-                    let ident = format_ident!("{path}");
-                    quote!([#generation, #name, $crate::#ident])
-                }
-                _ => {
-                    let ident = format_ident!("{}", item.rust_name);
-                    quote!([#generation, #name, $crate::#module::#ident])
-                }
+            if let ItemKind::Replaced(path) = &item.kind {
+                let ident = format_ident!("{path}");
+                by_hand.push(quote!([#generation, #name, $crate::#ident]));
+            } else {
+                let ident = format_ident!("{}", item.rust_name);
+                generated.push(quote!([#generation, #name, $crate::#module::#ident]));
             }
-        })
-    });
+        }
+    }
     let tokens = quote! {
         #![doc = " The list of all wire types."]
         /// Calls a macro with the list of all wire types, each as `[generation, schema name, path]`.
         #[doc(hidden)]
         #[macro_export]
         macro_rules! for_each_wire_type {
-            ($callback:ident) => { $callback! { #(#rows)* } };
+            ($callback:ident) => { $callback! { #(#generated)* #(#by_hand)* } };
         }
+        #[doc = " The same without the types that are written by hand."]
+        #[cfg(feature = "schemars")]
+        macro_rules! for_each_generated_type {
+            ($callback:ident) => { $callback! { #(#generated)* } };
+        }
+        #[cfg(feature = "schemars")]
+        pub(crate) use for_each_generated_type;
     };
     Ok(TextFile::new("registry.rs", print(&header(options, "schema"), tokens)?))
 }

@@ -5,5 +5,5 @@
     reason = "a union or state of a protocol revision is closed: the revision is part of the module's name"
 )]
 
-mod registry;
+pub(crate) mod registry;
 pub mod v2026_07_28;

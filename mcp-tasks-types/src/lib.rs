@@ -4,6 +4,8 @@ mod error;
 mod extra;
 #[rustfmt::skip]
 mod generated;
+#[cfg(feature = "schemars")]
+mod json_schema;
 mod raw;
 #[doc(hidden)]
 pub mod support;

@@ -6,12 +6,10 @@
 #[macro_export]
 macro_rules! for_each_wire_type {
     ($callback:ident) => {
-        $callback ! { ["2026-07-28", "JSONObject", $crate::RawObject] ["2026-07-28",
-        "JSONValue", $crate::RawJson] ["2026-07-28", "Timestamp", $crate::Timestamp]
-        ["2026-07-28", "RequestId", $crate::v2026_07_28::RequestId] ["2026-07-28",
-        "ProgressToken", $crate::v2026_07_28::ProgressToken] ["2026-07-28", "ResultType",
-        $crate::v2026_07_28::ResultType] ["2026-07-28", "Result",
-        $crate::v2026_07_28::ResultObject] ["2026-07-28", "JSONRPCMessage",
+        $callback ! { ["2026-07-28", "RequestId", $crate::v2026_07_28::RequestId]
+        ["2026-07-28", "ProgressToken", $crate::v2026_07_28::ProgressToken]
+        ["2026-07-28", "ResultType", $crate::v2026_07_28::ResultType] ["2026-07-28",
+        "Result", $crate::v2026_07_28::ResultObject] ["2026-07-28", "JSONRPCMessage",
         $crate::v2026_07_28::JsonRpcMessage] ["2026-07-28", "JSONRPCRequest",
         $crate::v2026_07_28::JsonRpcRequest] ["2026-07-28", "JSONRPCNotification",
         $crate::v2026_07_28::JsonRpcNotification] ["2026-07-28", "JSONRPCResponse",
@@ -176,9 +174,216 @@ macro_rules! for_each_wire_type {
         $crate::v2026_07_28::ResourcesCapability] ["2026-07-28", "Implementation",
         $crate::v2026_07_28::Implementation] ["2026-07-28", "Icon",
         $crate::v2026_07_28::Icon] ["2026-07-28", "IconTheme",
-        $crate::v2026_07_28::IconTheme] ["2026-07-28", "TaskId", $crate::TaskId]
-        ["2026-07-28", "TaskStatus", $crate::v2026_07_28::TaskStatus] ["2026-07-28",
-        "Task", $crate::v2026_07_28::Task] ["2026-07-28", "WorkingTask",
+        $crate::v2026_07_28::IconTheme] ["2026-07-28", "TaskStatus",
+        $crate::v2026_07_28::TaskStatus] ["2026-07-28", "Task",
+        $crate::v2026_07_28::Task] ["2026-07-28", "WorkingTask",
+        $crate::v2026_07_28::WorkingTask] ["2026-07-28", "InputRequiredTask",
+        $crate::v2026_07_28::InputRequiredTask] ["2026-07-28", "CompletedTask",
+        $crate::v2026_07_28::CompletedTask] ["2026-07-28", "FailedTask",
+        $crate::v2026_07_28::FailedTask] ["2026-07-28", "CancelledTask",
+        $crate::v2026_07_28::CancelledTask] ["2026-07-28", "DetailedTask",
+        $crate::v2026_07_28::DetailedTask] ["2026-07-28", "CreateTaskResult",
+        $crate::v2026_07_28::CreateTaskResult] ["2026-07-28", "GetTaskRequest",
+        $crate::v2026_07_28::GetTaskRequest] ["2026-07-28", "GetTaskRequestParams",
+        $crate::v2026_07_28::GetTaskRequestParams] ["2026-07-28", "GetTaskResult",
+        $crate::v2026_07_28::GetTaskResult] ["2026-07-28", "UpdateTaskRequest",
+        $crate::v2026_07_28::UpdateTaskRequest] ["2026-07-28", "UpdateTaskRequestParams",
+        $crate::v2026_07_28::UpdateTaskRequestParams] ["2026-07-28", "UpdateTaskResult",
+        $crate::v2026_07_28::UpdateTaskResult] ["2026-07-28", "CancelTaskRequest",
+        $crate::v2026_07_28::CancelTaskRequest] ["2026-07-28", "CancelTaskRequestParams",
+        $crate::v2026_07_28::CancelTaskRequestParams] ["2026-07-28", "CancelTaskResult",
+        $crate::v2026_07_28::CancelTaskResult] ["2026-07-28", "GetTaskResultResponse",
+        $crate::v2026_07_28::GetTaskResultResponse] ["2026-07-28",
+        "UpdateTaskResultResponse", $crate::v2026_07_28::UpdateTaskResultResponse]
+        ["2026-07-28", "CancelTaskResultResponse",
+        $crate::v2026_07_28::CancelTaskResultResponse] ["2026-07-28",
+        "TaskStatusNotification", $crate::v2026_07_28::TaskStatusNotification]
+        ["2026-07-28", "TaskStatusNotificationParams",
+        $crate::v2026_07_28::TaskStatusNotificationParams] ["2026-07-28", "TaskIds",
+        $crate::v2026_07_28::TaskIds] ["2026-07-28", "InputRequests",
+        $crate::v2026_07_28::InputRequests] ["2026-07-28", "InputRequest",
+        $crate::v2026_07_28::InputRequest] ["2026-07-28", "InputResponses",
+        $crate::v2026_07_28::InputResponses] ["2026-07-28", "InputResponse",
+        $crate::v2026_07_28::InputResponse] ["2026-07-28", "JSONObject",
+        $crate::RawObject] ["2026-07-28", "JSONValue", $crate::RawJson] ["2026-07-28",
+        "Timestamp", $crate::Timestamp] ["2026-07-28", "TaskId", $crate::TaskId] }
+    };
+}
+/// The same without the types that are written by hand.
+#[cfg(feature = "schemars")]
+macro_rules! for_each_generated_type {
+    ($callback:ident) => {
+        $callback ! { ["2026-07-28", "RequestId", $crate::v2026_07_28::RequestId]
+        ["2026-07-28", "ProgressToken", $crate::v2026_07_28::ProgressToken]
+        ["2026-07-28", "ResultType", $crate::v2026_07_28::ResultType] ["2026-07-28",
+        "Result", $crate::v2026_07_28::ResultObject] ["2026-07-28", "JSONRPCMessage",
+        $crate::v2026_07_28::JsonRpcMessage] ["2026-07-28", "JSONRPCRequest",
+        $crate::v2026_07_28::JsonRpcRequest] ["2026-07-28", "JSONRPCNotification",
+        $crate::v2026_07_28::JsonRpcNotification] ["2026-07-28", "JSONRPCResponse",
+        $crate::v2026_07_28::JsonRpcResponse] ["2026-07-28", "JSONRPCResultResponse",
+        $crate::v2026_07_28::JsonRpcResultResponse] ["2026-07-28",
+        "JSONRPCErrorResponse", $crate::v2026_07_28::JsonRpcErrorResponse] ["2026-07-28",
+        "RequestParams", $crate::v2026_07_28::RequestParams] ["2026-07-28",
+        "PaginatedRequestParams", $crate::v2026_07_28::PaginatedRequestParams]
+        ["2026-07-28", "NotificationParams", $crate::v2026_07_28::NotificationParams]
+        ["2026-07-28", "CacheScope", $crate::v2026_07_28::CacheScope] ["2026-07-28",
+        "DiscoverRequest", $crate::v2026_07_28::DiscoverRequest] ["2026-07-28",
+        "DiscoverResult", $crate::v2026_07_28::DiscoverResult] ["2026-07-28",
+        "DiscoverResultResponse", $crate::v2026_07_28::DiscoverResultResponse]
+        ["2026-07-28", "ListToolsRequest", $crate::v2026_07_28::ListToolsRequest]
+        ["2026-07-28", "ListToolsResult", $crate::v2026_07_28::ListToolsResult]
+        ["2026-07-28", "ListToolsResultResponse",
+        $crate::v2026_07_28::ListToolsResultResponse] ["2026-07-28", "Tool",
+        $crate::v2026_07_28::Tool] ["2026-07-28", "ToolInputSchema",
+        $crate::v2026_07_28::ToolInputSchema] ["2026-07-28", "ToolOutputSchema",
+        $crate::v2026_07_28::ToolOutputSchema] ["2026-07-28", "ToolAnnotations",
+        $crate::v2026_07_28::ToolAnnotations] ["2026-07-28", "CallToolRequest",
+        $crate::v2026_07_28::CallToolRequest] ["2026-07-28", "CallToolRequestParams",
+        $crate::v2026_07_28::CallToolRequestParams] ["2026-07-28", "CallToolResult",
+        $crate::v2026_07_28::CallToolResult] ["2026-07-28", "CallToolResponse",
+        $crate::v2026_07_28::CallToolResponse] ["2026-07-28", "CallToolResultResponse",
+        $crate::v2026_07_28::CallToolResultResponse] ["2026-07-28",
+        "InputRequiredResult", $crate::v2026_07_28::InputRequiredResult] ["2026-07-28",
+        "ContentBlock", $crate::v2026_07_28::ContentBlock] ["2026-07-28", "TextContent",
+        $crate::v2026_07_28::TextContent] ["2026-07-28", "ImageContent",
+        $crate::v2026_07_28::ImageContent] ["2026-07-28", "AudioContent",
+        $crate::v2026_07_28::AudioContent] ["2026-07-28", "ResourceLink",
+        $crate::v2026_07_28::ResourceLink] ["2026-07-28", "EmbeddedResource",
+        $crate::v2026_07_28::EmbeddedResource] ["2026-07-28", "ResourceContents",
+        $crate::v2026_07_28::ResourceContents] ["2026-07-28", "TextResourceContents",
+        $crate::v2026_07_28::TextResourceContents] ["2026-07-28", "BlobResourceContents",
+        $crate::v2026_07_28::BlobResourceContents] ["2026-07-28", "Annotations",
+        $crate::v2026_07_28::Annotations] ["2026-07-28", "Role",
+        $crate::v2026_07_28::Role] ["2026-07-28", "ElicitRequest",
+        $crate::v2026_07_28::ElicitRequest] ["2026-07-28", "ElicitRequestParams",
+        $crate::v2026_07_28::ElicitRequestParams] ["2026-07-28",
+        "ElicitRequestFormParams", $crate::v2026_07_28::ElicitRequestFormParams]
+        ["2026-07-28", "ElicitationFormMode", $crate::v2026_07_28::ElicitationFormMode]
+        ["2026-07-28", "ElicitFormSchema", $crate::v2026_07_28::ElicitFormSchema]
+        ["2026-07-28", "ElicitFormProperties", $crate::v2026_07_28::ElicitFormProperties]
+        ["2026-07-28", "ElicitRequestURLParams",
+        $crate::v2026_07_28::ElicitRequestUrlParams] ["2026-07-28",
+        "PrimitiveSchemaDefinition", $crate::v2026_07_28::PrimitiveSchemaDefinition]
+        ["2026-07-28", "StringSchema", $crate::v2026_07_28::StringSchema] ["2026-07-28",
+        "StringFormat", $crate::v2026_07_28::StringFormat] ["2026-07-28", "NumberSchema",
+        $crate::v2026_07_28::NumberSchema] ["2026-07-28", "NumberKind",
+        $crate::v2026_07_28::NumberKind] ["2026-07-28", "BooleanSchema",
+        $crate::v2026_07_28::BooleanSchema] ["2026-07-28", "EnumSchema",
+        $crate::v2026_07_28::EnumSchema] ["2026-07-28", "SingleSelectEnumSchema",
+        $crate::v2026_07_28::SingleSelectEnumSchema] ["2026-07-28",
+        "MultiSelectEnumSchema", $crate::v2026_07_28::MultiSelectEnumSchema]
+        ["2026-07-28", "UntitledSingleSelectEnumSchema",
+        $crate::v2026_07_28::UntitledSingleSelectEnumSchema] ["2026-07-28",
+        "TitledSingleSelectEnumSchema",
+        $crate::v2026_07_28::TitledSingleSelectEnumSchema] ["2026-07-28",
+        "UntitledMultiSelectEnumSchema",
+        $crate::v2026_07_28::UntitledMultiSelectEnumSchema] ["2026-07-28",
+        "UntitledMultiSelectItems", $crate::v2026_07_28::UntitledMultiSelectItems]
+        ["2026-07-28", "TitledMultiSelectEnumSchema",
+        $crate::v2026_07_28::TitledMultiSelectEnumSchema] ["2026-07-28",
+        "TitledMultiSelectItems", $crate::v2026_07_28::TitledMultiSelectItems]
+        ["2026-07-28", "LegacyTitledEnumSchema",
+        $crate::v2026_07_28::LegacyTitledEnumSchema] ["2026-07-28", "EnumOption",
+        $crate::v2026_07_28::EnumOption] ["2026-07-28", "EnumSelection",
+        $crate::v2026_07_28::EnumSelection] ["2026-07-28", "ElicitResult",
+        $crate::v2026_07_28::ElicitResult] ["2026-07-28", "ElicitAction",
+        $crate::v2026_07_28::ElicitAction] ["2026-07-28", "ElicitContent",
+        $crate::v2026_07_28::ElicitContent] ["2026-07-28", "ElicitValue",
+        $crate::v2026_07_28::ElicitValue] ["2026-07-28", "CreateMessageRequest",
+        $crate::v2026_07_28::CreateMessageRequest] ["2026-07-28",
+        "CreateMessageRequestParams", $crate::v2026_07_28::CreateMessageRequestParams]
+        ["2026-07-28", "IncludeContext", $crate::v2026_07_28::IncludeContext]
+        ["2026-07-28", "ModelPreferences", $crate::v2026_07_28::ModelPreferences]
+        ["2026-07-28", "ModelHint", $crate::v2026_07_28::ModelHint] ["2026-07-28",
+        "ToolChoice", $crate::v2026_07_28::ToolChoice] ["2026-07-28", "ToolChoiceMode",
+        $crate::v2026_07_28::ToolChoiceMode] ["2026-07-28", "SamplingMessage",
+        $crate::v2026_07_28::SamplingMessage] ["2026-07-28", "SamplingMessageContent",
+        $crate::v2026_07_28::SamplingMessageContent] ["2026-07-28",
+        "SamplingMessageContentBlock", $crate::v2026_07_28::SamplingMessageContentBlock]
+        ["2026-07-28", "ToolUseContent", $crate::v2026_07_28::ToolUseContent]
+        ["2026-07-28", "ToolResultContent", $crate::v2026_07_28::ToolResultContent]
+        ["2026-07-28", "CreateMessageResult", $crate::v2026_07_28::CreateMessageResult]
+        ["2026-07-28", "ListRootsRequest", $crate::v2026_07_28::ListRootsRequest]
+        ["2026-07-28", "ListRootsRequestParams",
+        $crate::v2026_07_28::ListRootsRequestParams] ["2026-07-28", "ListRootsResult",
+        $crate::v2026_07_28::ListRootsResult] ["2026-07-28", "Root",
+        $crate::v2026_07_28::Root] ["2026-07-28", "SubscriptionsListenRequest",
+        $crate::v2026_07_28::SubscriptionsListenRequest] ["2026-07-28",
+        "SubscriptionsListenRequestParams",
+        $crate::v2026_07_28::SubscriptionsListenRequestParams] ["2026-07-28",
+        "SubscriptionFilter", $crate::v2026_07_28::SubscriptionFilter] ["2026-07-28",
+        "ResourceUris", $crate::v2026_07_28::ResourceUris] ["2026-07-28",
+        "SubscriptionsAcknowledgedNotification",
+        $crate::v2026_07_28::SubscriptionsAcknowledgedNotification] ["2026-07-28",
+        "SubscriptionsAcknowledgedNotificationParams",
+        $crate::v2026_07_28::SubscriptionsAcknowledgedNotificationParams] ["2026-07-28",
+        "SubscriptionsListenResult", $crate::v2026_07_28::SubscriptionsListenResult]
+        ["2026-07-28", "SubscriptionsListenResultResponse",
+        $crate::v2026_07_28::SubscriptionsListenResultResponse] ["2026-07-28",
+        "CancelledNotification", $crate::v2026_07_28::CancelledNotification]
+        ["2026-07-28", "CancelledNotificationParams",
+        $crate::v2026_07_28::CancelledNotificationParams] ["2026-07-28",
+        "ProgressNotification", $crate::v2026_07_28::ProgressNotification] ["2026-07-28",
+        "ProgressNotificationParams", $crate::v2026_07_28::ProgressNotificationParams]
+        ["2026-07-28", "LoggingMessageNotification",
+        $crate::v2026_07_28::LoggingMessageNotification] ["2026-07-28",
+        "LoggingMessageNotificationParams",
+        $crate::v2026_07_28::LoggingMessageNotificationParams] ["2026-07-28",
+        "LoggingLevel", $crate::v2026_07_28::LoggingLevel] ["2026-07-28",
+        "ToolListChangedNotification", $crate::v2026_07_28::ToolListChangedNotification]
+        ["2026-07-28", "PromptListChangedNotification",
+        $crate::v2026_07_28::PromptListChangedNotification] ["2026-07-28",
+        "ResourceListChangedNotification",
+        $crate::v2026_07_28::ResourceListChangedNotification] ["2026-07-28",
+        "ResourceUpdatedNotification", $crate::v2026_07_28::ResourceUpdatedNotification]
+        ["2026-07-28", "ResourceUpdatedNotificationParams",
+        $crate::v2026_07_28::ResourceUpdatedNotificationParams] ["2026-07-28",
+        "ErrorCode", $crate::v2026_07_28::ErrorCode] ["2026-07-28", "Error",
+        $crate::v2026_07_28::ErrorObject] ["2026-07-28", "ParseError",
+        $crate::v2026_07_28::ParseError] ["2026-07-28", "InvalidRequestError",
+        $crate::v2026_07_28::InvalidRequestError] ["2026-07-28", "MethodNotFoundError",
+        $crate::v2026_07_28::MethodNotFoundError] ["2026-07-28", "InvalidParamsError",
+        $crate::v2026_07_28::InvalidParamsError] ["2026-07-28", "InternalError",
+        $crate::v2026_07_28::InternalError] ["2026-07-28", "HeaderMismatchError",
+        $crate::v2026_07_28::HeaderMismatchError] ["2026-07-28",
+        "HeaderMismatchErrorObject", $crate::v2026_07_28::HeaderMismatchErrorObject]
+        ["2026-07-28", "MissingRequiredClientCapabilityError",
+        $crate::v2026_07_28::MissingRequiredClientCapabilityError] ["2026-07-28",
+        "MissingRequiredClientCapabilityErrorObject",
+        $crate::v2026_07_28::MissingRequiredClientCapabilityErrorObject] ["2026-07-28",
+        "MissingRequiredClientCapabilityErrorData",
+        $crate::v2026_07_28::MissingRequiredClientCapabilityErrorData] ["2026-07-28",
+        "UnsupportedProtocolVersionError",
+        $crate::v2026_07_28::UnsupportedProtocolVersionError] ["2026-07-28",
+        "UnsupportedProtocolVersionErrorObject",
+        $crate::v2026_07_28::UnsupportedProtocolVersionErrorObject] ["2026-07-28",
+        "UnsupportedProtocolVersionErrorData",
+        $crate::v2026_07_28::UnsupportedProtocolVersionErrorData] ["2026-07-28",
+        "MetaObject", $crate::v2026_07_28::MetaObject] ["2026-07-28",
+        "RequestMetaObject", $crate::v2026_07_28::RequestMetaObject] ["2026-07-28",
+        "ResultMetaObject", $crate::v2026_07_28::ResultMetaObject] ["2026-07-28",
+        "NotificationMetaObject", $crate::v2026_07_28::NotificationMetaObject]
+        ["2026-07-28", "SubscriptionNotificationMetaObject",
+        $crate::v2026_07_28::SubscriptionNotificationMetaObject] ["2026-07-28",
+        "SubscriptionsListenResultMetaObject",
+        $crate::v2026_07_28::SubscriptionsListenResultMetaObject] ["2026-07-28",
+        "ClientCapabilities", $crate::v2026_07_28::ClientCapabilities] ["2026-07-28",
+        "ServerCapabilities", $crate::v2026_07_28::ServerCapabilities] ["2026-07-28",
+        "ExtensionCapabilities", $crate::v2026_07_28::ExtensionCapabilities]
+        ["2026-07-28", "TasksExtensionCapability",
+        $crate::v2026_07_28::TasksExtensionCapability] ["2026-07-28",
+        "ExperimentalCapabilities", $crate::v2026_07_28::ExperimentalCapabilities]
+        ["2026-07-28", "ElicitationCapability",
+        $crate::v2026_07_28::ElicitationCapability] ["2026-07-28", "SamplingCapability",
+        $crate::v2026_07_28::SamplingCapability] ["2026-07-28", "ToolsCapability",
+        $crate::v2026_07_28::ToolsCapability] ["2026-07-28", "PromptsCapability",
+        $crate::v2026_07_28::PromptsCapability] ["2026-07-28", "ResourcesCapability",
+        $crate::v2026_07_28::ResourcesCapability] ["2026-07-28", "Implementation",
+        $crate::v2026_07_28::Implementation] ["2026-07-28", "Icon",
+        $crate::v2026_07_28::Icon] ["2026-07-28", "IconTheme",
+        $crate::v2026_07_28::IconTheme] ["2026-07-28", "TaskStatus",
+        $crate::v2026_07_28::TaskStatus] ["2026-07-28", "Task",
+        $crate::v2026_07_28::Task] ["2026-07-28", "WorkingTask",
         $crate::v2026_07_28::WorkingTask] ["2026-07-28", "InputRequiredTask",
         $crate::v2026_07_28::InputRequiredTask] ["2026-07-28", "CompletedTask",
         $crate::v2026_07_28::CompletedTask] ["2026-07-28", "FailedTask",
@@ -209,3 +414,5 @@ macro_rules! for_each_wire_type {
         $crate::v2026_07_28::InputResponse] }
     };
 }
+#[cfg(feature = "schemars")]
+pub(crate) use for_each_generated_type;

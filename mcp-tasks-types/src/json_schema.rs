@@ -1,0 +1,175 @@
+//! `schemars::JsonSchema` for all wire types: each has the schema that it was generated from.
+//!
+//! The definitions of a generation come from its bundle, which the generator writes beside the types; what a
+//! definition refers to goes among the caller's own definitions, under a name that tells the generation.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+
+const BUNDLES: &[(&str, &str)] = &[("2026-07-28", include_str!("generated/v2026_07_28.schema.json"))];
+const REFERENCE: &str = "#/$defs/";
+
+/// The definitions of a generation.
+fn definitions(generation: &str) -> Option<&'static Map<String, Value>> {
+    static PARSED: OnceLock<Vec<(&str, Value)>> = OnceLock::new();
+    let parsed = PARSED.get_or_init(|| {
+        let parse = |(name, text): &(&'static str, &str)| Some((*name, serde_json::from_str(text).ok()?));
+        BUNDLES.iter().filter_map(parse).collect()
+    });
+    parsed.iter().find(|(name, _)| *name == generation)?.1.get("$defs")?.as_object()
+}
+
+/// The key of a definition among those of other crates.
+fn key(generation: &str, name: &str) -> String {
+    format!("mcp-{generation}-{name}")
+}
+
+/// A definition with its references turned to the caller's definitions, which are filled on the way.
+fn definition(generation: &str, name: &str, generator: &mut SchemaGenerator) -> Value {
+    let Some(source) = definitions(generation).and_then(|definitions| definitions.get(name)) else {
+        return Value::Bool(true);
+    };
+    let mut schema = source.clone();
+    turn(generation, &mut schema, generator);
+    schema
+}
+
+fn turn(generation: &str, schema: &mut Value, generator: &mut SchemaGenerator) {
+    match schema {
+        Value::Object(members) => {
+            // Marks for the generator say nothing to a validator.
+            members.retain(|keyword, _| !keyword.starts_with("x-"));
+            for (keyword, value) in members.iter_mut() {
+                match value {
+                    Value::String(text) if keyword == "$ref" => {
+                        let Some(name) = text.strip_prefix(REFERENCE).map(str::to_owned) else { continue };
+                        let key = key(generation, &name);
+                        if !generator.definitions().contains_key(&key) {
+                            // First a placeholder, since definitions refer to each other in circles.
+                            generator.definitions_mut().insert(key.clone(), Value::Bool(true));
+                            let definition = definition(generation, &name, generator);
+                            generator.definitions_mut().insert(key.clone(), definition);
+                        }
+                        *text = format!("{REFERENCE}{key}");
+                    }
+                    _ => turn(generation, value, generator),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| turn(generation, item, generator)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+macro_rules! generated {
+    ($([$generation:literal, $name:literal, $type:path])*) => {
+        $(impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed($name)
+            }
+            fn schema_id() -> Cow<'static, str> {
+                Cow::Owned(key($generation, $name))
+            }
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let definition = definition($generation, $name, generator);
+                Schema::try_from(definition).unwrap_or_default()
+            }
+        })*
+    };
+}
+crate::generated::registry::for_each_generated_type!(generated);
+
+impl JsonSchema for crate::RawJson {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("AnyValue")
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        Schema::default()
+    }
+}
+
+impl JsonSchema for crate::RawObject {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("AnyObject")
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
+    }
+}
+
+impl JsonSchema for crate::Timestamp {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Timestamp")
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
+
+impl JsonSchema for crate::TaskId {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("TaskId")
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for crate::Map<T> {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Owned(format!("Map_of_{}", T::schema_name()))
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<T>() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_types_schema_is_the_one_it_was_generated_from() {
+        let schema = schemars::schema_for!(crate::v2026_07_28::CallToolResult);
+        let schema = schema.as_value();
+        assert_eq!(schema["properties"]["resultType"]["const"], "complete");
+        let items = schema["properties"]["content"]["items"]["$ref"].as_str().unwrap();
+        let name = items.strip_prefix("#/$defs/").unwrap();
+        assert!(schema["$defs"][name]["anyOf"].is_array(), "{schema}");
+    }
+
+    #[test]
+    fn every_reference_of_a_schema_resolves() {
+        fn references<'v>(value: &'v serde_json::Value, out: &mut Vec<&'v str>) {
+            match value {
+                serde_json::Value::Object(members) => {
+                    out.extend(members.get("$ref").and_then(serde_json::Value::as_str));
+                    members.values().for_each(|value| references(value, out));
+                }
+                serde_json::Value::Array(items) => items.iter().for_each(|item| references(item, out)),
+                _ => {}
+            }
+        }
+        let schema = schemars::schema_for!(crate::v2026_07_28::GetTaskResult);
+        let mut found = Vec::new();
+        references(schema.as_value(), &mut found);
+        assert!(found.len() > 20);
+        for reference in found {
+            let name = reference.strip_prefix("#/$defs/").unwrap();
+            assert!(schema.as_value()["$defs"].get(name).is_some(), "{reference}");
+        }
+    }
+}

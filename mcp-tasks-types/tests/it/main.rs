@@ -1,0 +1,31 @@
+//! What the types accept, refuse, keep and write back.
+
+mod keeps;
+mod published;
+mod refuses;
+mod round_trip;
+mod unions;
+
+use mcp_tasks_types::{JsonError, RawJson};
+
+/// Reads a value as the type of that schema name and writes it back.
+pub(crate) type RoundTrip = fn(&RawJson) -> Result<RawJson, JsonError>;
+
+macro_rules! table {
+    ($([$generation:literal, $name:literal, $type:path])*) => {
+        const TYPES: &[(&str, &str, RoundTrip)] =
+            &[$(($generation, $name, |raw| RawJson::new(&raw.get::<$type>()?))),*];
+    };
+}
+mcp_tasks_types::for_each_wire_type!(table);
+
+pub(crate) fn round_trip(generation: &str, name: &str) -> Option<RoundTrip> {
+    TYPES.iter().find(|(g, n, _)| *g == generation && *n == name).map(|(.., f)| *f)
+}
+
+/// Writes back what a type of 2026-07-28 makes of a text.
+pub(crate) fn read(name: &str, text: &str) -> Result<String, String> {
+    let round_trip = round_trip("2026-07-28", name).expect("a wire type");
+    let raw = RawJson::from_text(text).expect("JSON");
+    round_trip(&raw).map(|raw| raw.as_str().to_owned()).map_err(|error| error.to_string())
+}

@@ -1,0 +1,117 @@
+//! What is no message of a type is refused with the reason and the place.
+
+use crate::read;
+
+const WORKING: &str = r#""taskId":"t","status":"working","createdAt":"2026-08-21T10:30:00Z","lastUpdatedAt":"2026-08-21T10:30:00Z","ttlMs":900000"#;
+
+/// A `tasks/get` answer with one part of it replaced.
+fn with(from: &str, to: &str) -> String {
+    let text = format!(r#"{{"resultType":"complete",{WORKING}}}"#);
+    assert!(text.contains(from), "{from}");
+    text.replacen(from, to, 1)
+}
+
+fn check(name: &str, text: &str, reason: &str) {
+    let error = read(name, text).expect_err(text);
+    assert!(error.contains(reason), "{text}\n{error}");
+    assert!(error.contains(" at line 1 column "), "{error}");
+}
+
+/// C-01: the lifetime is required, an integer that is not negative, or null.
+#[test]
+fn a_lifetime_that_is_none_is_refused() {
+    for (lifetime, reason) in [
+        ("-1", "integer `-1`, expected an integer that is not negative"),
+        ("1.5", "floating point `1.5`, expected an integer that is not negative"),
+        ("1e400", "number out of range"),
+        ("18446744073709551616", "expected an integer that is not negative"),
+        ("\"900000\"", "string \"900000\", expected an integer that is not negative"),
+        ("true", "boolean `true`"),
+    ] {
+        check("GetTaskResult", &with("900000", lifetime), reason);
+    }
+    check("GetTaskResult", &with(r#","ttlMs":900000"#, ""), "missing field `ttlMs`");
+}
+
+/// C-10.
+#[test]
+fn a_time_that_is_no_rfc_3339_is_refused() {
+    let text = with(r#""createdAt":"2026-08-21T10:30:00Z""#, r#""createdAt":"yesterday""#);
+    check("GetTaskResult", &text, "string \"yesterday\", expected an RFC 3339 timestamp");
+}
+
+/// C-05, C-08: a state without its payload is no state.
+#[test]
+fn a_state_without_its_payload_is_refused() {
+    for (status, member) in [("completed", "result"), ("failed", "error"), ("input_required", "inputRequests")] {
+        let text = with("working", status);
+        check("GetTaskResult", &text, &format!("missing field `{member}`"));
+        check("DetailedTask", &text, &format!("missing field `{member}`"));
+    }
+    let failed = with(r#""status":"working""#, r#""status":"failed","error":{}"#);
+    check("GetTaskResult", &failed, "missing field `code`");
+    // The payload before the tag is read by way of its text, with the same outcome.
+    let failed = with(r#""status":"working""#, r#""error":{},"status":"failed""#);
+    check("GetTaskResult", &failed, "`error`: missing field `code`");
+    check("GetTaskResult", &with(r#""status":"working""#, r#""status":"completed","result":7"#), "expected an object");
+}
+
+/// C-02, C-03: only a creation result has `resultType: "task"`, and it is never assumed.
+#[test]
+fn the_result_type_of_another_result_is_refused() {
+    let create = |result_type: &str| format!("{{{result_type}{WORKING}}}");
+    assert!(read("CreateTaskResult", &create(r#""resultType":"task","#)).is_ok());
+    check("CreateTaskResult", &create(r#""resultType":"complete","#), "expected \"task\" as `resultType`");
+    check("CreateTaskResult", &create(""), "missing field `resultType`");
+    check("GetTaskResult", &with("complete", "task"), "expected \"complete\" as `resultType`");
+    check("GetTaskResult", &with("complete", "later"), "expected \"complete\" as `resultType`");
+}
+
+#[test]
+fn an_unknown_status_is_refused_by_the_names_of_the_known_ones() {
+    for status in ["pending", "running", "canceled", "Working", "submitted"] {
+        let reason = format!("unknown variant `{status}`, expected one of `working`, `input_required`");
+        check("GetTaskResult", &with("working", status), &reason);
+    }
+    check("GetTaskResult", &with(r#""working""#, "null"), "expected one of `working`");
+}
+
+/// X-01.
+#[test]
+fn another_version_of_json_rpc_is_refused() {
+    let request = |version: &str| {
+        format!(
+            r#"{{"jsonrpc":{version},"id":1,"method":"tasks/get","params":{{"taskId":"t","_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}"#
+        )
+    };
+    assert!(read("GetTaskRequest", &request("\"2.0\"")).is_ok());
+    check("GetTaskRequest", &request("\"9.9\""), "string \"9.9\", expected \"2.0\" as `jsonrpc`");
+    check("GetTaskRequest", &request("2.0"), "expected \"2.0\" as `jsonrpc`");
+}
+
+#[test]
+fn a_known_member_that_comes_twice_is_refused() {
+    for (member, text) in [
+        ("taskId", with(r#""ttlMs""#, r#""taskId":"u","ttlMs""#)),
+        ("status", with(r#""ttlMs""#, r#""status":"failed","ttlMs""#)),
+        ("resultType", with(r#""ttlMs""#, r#""resultType":"complete","ttlMs""#)),
+        ("statusMessage", with(r#""ttlMs""#, r#""statusMessage":null,"statusMessage":"x","ttlMs""#)),
+    ] {
+        check("GetTaskResult", &text, &format!("duplicate field `{member}`"));
+    }
+}
+
+#[test]
+fn an_answer_with_neither_of_two_members_is_refused_where_one_is_needed() {
+    let reason = "expected at least one of `inputRequests`, `requestState`";
+    check("InputRequiredResult", r#"{"resultType":"input_required"}"#, reason);
+    assert!(read("InputRequiredResult", r#"{"resultType":"input_required","requestState":"s"}"#).is_ok());
+}
+
+#[test]
+fn null_and_fractions_are_no_request_ids() {
+    for id in ["null", "1.5", "true", "[]", "{}"] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#);
+        check("JSONRPCRequest", &text, "expected a string or an integer (`RequestId`)");
+    }
+}
