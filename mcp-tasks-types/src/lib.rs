@@ -1,4 +1,38 @@
 //! Exact, lossless, fast types of the Model Context Protocol's task messages.
+//!
+//! Each protocol revision is a module of types generated from JSON Schema; all revisions are compiled side by side.
+//! The crate knows nothing of transports, stores or runtimes: clients, gateways and SDKs take it on its own.
+//!
+//! ```
+//! use mcp_tasks_types::v2026_07_28::{GetTaskResult, TaskState};
+//!
+//! let text = r#"{"resultType":"complete","taskId":"tsk_1","status":"completed",
+//!     "createdAt":"2026-08-21T10:30:00Z","lastUpdatedAt":"2026-08-21T10:34:12Z","ttlMs":900000,
+//!     "result":{"content":[],"isError":false},"x-vendor":1}"#;
+//! let task: GetTaskResult = mcp_tasks_types::from_str(text)?;
+//! match &task.state {
+//!     TaskState::Completed { result } => println!("{result}"),
+//!     other => println!("still {}", other.as_str()),
+//! }
+//! assert_eq!(task.extra.get("x-vendor").map(|value| value.as_str()), Some("1"));
+//! # Ok::<(), mcp_tasks_types::JsonError>(())
+//! ```
+//!
+//! What every type keeps to:
+//!
+//! - A state without its payload cannot be read or built; a payload that does not belong to the state is kept in
+//!   `extra`, as all unknown members are, and written back as the text that was sent.
+//! - Constants (`jsonrpc`, `method`, `resultType`) are no fields: they are checked on reading and always written.
+//!   An absent `resultType` is read as `complete` and never as `task`.
+//! - A member that is required but may be null is written as null; an optional one is left out, and `null` for it is
+//!   tolerated on reading.
+//! - Durations are whole milliseconds and refuse negatives; timestamps are strict RFC 3339 and are written back
+//!   letter for letter.
+//! - Payloads ([`RawJson`], [`RawObject`]) stay text until asked for.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `schemars` | `schemars::JsonSchema` for every type: the schema that it was generated from |
 
 mod error;
 mod extra;
@@ -9,6 +43,7 @@ mod json_schema;
 mod raw;
 #[doc(hidden)]
 pub mod support;
+mod task;
 mod task_id;
 mod timestamp;
 

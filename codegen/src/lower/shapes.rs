@@ -253,7 +253,8 @@ impl<'a> Lowering<'a> {
 
     fn check_parts(&mut self, at: &At<'_>, parts: &[Part]) {
         let mut names: Vec<&str> = Vec::new();
-        let mut fields: Vec<&str> = vec!["extra", "state"];
+        // Names that generated readers use for themselves.
+        let mut fields: Vec<&str> = vec!["extra", "state", "members", "key"];
         for part in parts {
             match part {
                 Part::Constant(constant) => names.push(&constant.name),

@@ -1,0 +1,23 @@
+//! The generator on small schemas: what it makes, what it refuses, and that the same input gives the same bytes.
+
+mod golden;
+mod refuses;
+
+use mcp_tasks_codegen::{Error, Generation, Options, TextFile, generate};
+
+/// Generates one file named `things.json` with a configuration.
+pub(crate) fn run(schema: &str, config: &str) -> Result<Vec<TextFile>, Vec<Error>> {
+    let config = format!("module = \"v1\"\ngeneration = \"1\"\n{config}");
+    let generation = Generation::new(
+        TextFile::new("schema/1/codegen.toml", config),
+        vec![TextFile::new("schema/1/things.json", schema)],
+    );
+    generate(&[generation], &Options::default())
+}
+
+/// A schema file with these definitions.
+pub(crate) fn file(definitions: &str) -> String {
+    format!(
+        r#"{{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:test","description":"Things.","$defs":{definitions}}}"#
+    )
+}

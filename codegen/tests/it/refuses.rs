@@ -1,0 +1,158 @@
+//! Faults of a schema are named by file and JSON pointer, all of a stage at once.
+
+use crate::{file, run};
+
+/// Expects one fault at a pointer below `#/$defs`.
+fn check(definitions: &str, pointer: &str, message: &str) {
+    check_with(definitions, "", pointer, message);
+}
+
+fn check_with(definitions: &str, config: &str, pointer: &str, message: &str) {
+    let errors = run(&file(definitions), config).expect_err(definitions);
+    let found = errors.iter().any(|error| {
+        error.file == "schema/1/things.json"
+            && error.place == format!("#/$defs/{pointer}")
+            && error.message.contains(message)
+    });
+    assert!(found, "{definitions}\nexpected {pointer}: {message}\nfound {errors:#?}");
+}
+
+fn object(properties: &str, required: &str) -> String {
+    format!(
+        r#"{{"A":{{"description":"A.","type":"object","properties":{{{properties}}},"required":[{required}],"additionalProperties":{{}}}}}}"#
+    )
+}
+
+#[test]
+fn keywords_outside_the_dialect_are_refused() {
+    for keyword in ["patternProperties", "if", "not", "unevaluatedProperties", "prefixItems", "x-mcp-metod", "enum"] {
+        check(&format!(r#"{{"A":{{"description":"A.","type":"string","{keyword}":{{}}}}}}"#), &format!("A/{keyword}"), "");
+    }
+    check(r#"{"A":true}"#, "A", "boolean schemas are outside the dialect");
+    check(r#"{"A":{"description":"A.","type":"string","format":"e-mail"}}"#, "A/format", "expected one of uint64");
+}
+
+#[test]
+fn an_object_is_open_and_described() {
+    check(r#"{"A":{"type":"string"}}"#, "A", "needs a `description`");
+    check(&object(r#""b":{"type":"string"}"#, ""), "A/properties/b", "needs a `description`");
+    check(
+        r#"{"A":{"description":"A.","type":"object","properties":{},"additionalProperties":{"type":"string"}}}"#,
+        "A",
+        "`additionalProperties: {}`",
+    );
+    check(&object("", r#""b""#), "A/required", "`b` is required but not described");
+}
+
+#[test]
+fn references_lead_to_definitions() {
+    check(&object(r##""b":{"$ref":"#/$defs/B","description":"B."}"##, ""), "A/properties/b", "no file of this generation defines `B`");
+    for reference in ["other.json#/$defs/B", "#/$defs/B/properties/c", "#/$defs/"] {
+        check(&object(&format!(r#""b":{{"$ref":"{reference}"}}"#), ""), "A/properties/b/$ref", "has the form");
+    }
+    check(
+        &object(r##""b":{"$ref":"#/$defs/A","minimum":0}"##, ""),
+        "A/properties/b",
+        "beside `$ref`",
+    );
+}
+
+#[test]
+fn a_union_says_how_its_arms_are_told_apart() {
+    check(r#"{"A":{"description":"A.","anyOf":[{"type":"string"}]}}"#, "A", "`anyOf` needs `x-union`");
+    check(
+        r#"{"A":{"description":"A.","x-union":"kind","anyOf":[{"title":"X","type":"string"},{"title":"Y","type":"string"}]}}"#,
+        "A/anyOf/1",
+        "the same kind of JSON value",
+    );
+    check(r#"{"A":{"description":"A.","x-union":"tag","anyOf":[{"type":"string"}]}}"#, "A", "needs `x-tag`");
+    let arm = r#""B":{"description":"B.","type":"object","properties":{},"additionalProperties":{}}"#;
+    check(
+        &format!(r##"{{"A":{{"description":"A.","x-union":"tag","x-tag":"t","anyOf":[{{"$ref":"#/$defs/B"}}]}},{arm}}}"##),
+        "A/anyOf/0",
+        "`B` has no string constant `t`",
+    );
+    check(
+        &format!(r##"{{"A":{{"description":"A.","x-union":"member","anyOf":[{{"$ref":"#/$defs/B","title":"B"}}]}},{arm}}}"##),
+        "A/anyOf/0",
+        "no constant to be known by",
+    );
+}
+
+#[test]
+fn presence_and_null_go_together() {
+    check(
+        &object(r#""b":{"description":"B.","type":["string","null"]}"#, ""),
+        "A/properties/b",
+        "a member that may be null is required",
+    );
+    check(&object(r#""b":{"const":"x"}"#, ""), "A/properties/b", "a constant is required");
+}
+
+#[test]
+fn integers_have_bounds_that_types_can_hold() {
+    for (schema, message) in [
+        (r#""type":"integer","format":"uint64""#, "has `minimum: 0`"),
+        (r#""type":"integer","format":"uint64","minimum":0,"maximum":9"#, "no `maximum`"),
+        (r#""type":"integer","minimum":1"#, "not enforced"),
+    ] {
+        check(&object(&format!(r#""b":{{"description":"B.",{schema}}}"#), ""), "A/properties/b", message);
+    }
+}
+
+#[test]
+fn a_state_has_one_constant_and_arms_of_their_own() {
+    let arm = |tag: &str, rest: &str| format!(r#"{{"type":"object","properties":{{{tag}{rest}}},"required":["s","p"]}}"#);
+    let payload = r#","p":{"description":"P.","type":"string"}"#;
+    let state = |a: &str, b: &str| format!(r#"{{"A":{{"description":"A.","oneOf":[{a},{b}]}}}}"#);
+    check(
+        &state(&arm(r#""s":{"const":"x"}"#, payload), &arm(r#""s":{"const":"y"}"#, payload)),
+        "A/oneOf/1",
+        "two arms share the member `p`",
+    );
+    check(&state(&arm(r#""s":{"const":"x"}"#, payload), &arm(r#""s":{"type":"string","description":"S."}"#, "")), "A/oneOf/1", "one member with a string constant");
+}
+
+#[test]
+fn a_member_that_comes_twice_is_found_where_it_stands() {
+    let errors = run(r#"{"$defs":{"A":{"type":"string"},"A":{"type":"integer"}}}"#, "").unwrap_err();
+    assert_eq!(errors[0].to_string(), "schema/1/things.json #/$defs/A: the member `A` comes twice");
+}
+
+#[test]
+fn a_text_that_is_no_json_is_named_by_line_and_column() {
+    let errors = run("{\n  \"$defs\": }", "").unwrap_err();
+    assert_eq!(errors[0].place, "line 2 column 12");
+}
+
+#[test]
+fn configuration_that_does_nothing_is_refused() {
+    let schema = file(r#"{"A":{"description":"A.","type":"string"}}"#);
+    for (config, place) in [
+        ("[names]\nB = \"C\"", "[names] B"),
+        ("[fields]\n\"A.b\" = \"c\"", "[fields] A.b"),
+        ("[replace]\nB = \"C\"", "[replace] B"),
+        ("[unknown]\na = \"b\"", "line 3"),
+    ] {
+        let errors = run(&schema, config).expect_err(config);
+        assert!(errors.iter().any(|error| error.file == "schema/1/codegen.toml" && error.place == place), "{errors:?}");
+    }
+}
+
+#[test]
+fn two_definitions_do_not_share_a_rust_name() {
+    let schema = r#"{"URLs":{"description":"A.","type":"string"},"Urls":{"description":"B.","type":"string"}}"#;
+    check(schema, "Urls", "has the Rust name of `URLs`");
+}
+
+#[test]
+fn all_faults_of_a_stage_come_at_once() {
+    let errors = run(&file(r#"{"A":{"if":{}},"b":{"description":"B.","not":{}}}"#), "").unwrap_err();
+    assert_eq!(errors.len(), 4, "{errors:#?}");
+}
+
+#[test]
+fn a_method_goes_with_its_constant() {
+    let request = r#"{"A":{"description":"A.","x-mcp-method":"a/b","x-mcp-direction":"both","type":"object","properties":{"method":{"const":"a/c"}},"required":["method"],"additionalProperties":{}}}"#;
+    check(request, "A", "go together");
+}

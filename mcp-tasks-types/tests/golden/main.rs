@@ -1,0 +1,72 @@
+//! The generator's golden cases, compiled with warnings denied and run.
+//!
+//! Generated code names the types crate by a root path; here this test's own root stands in for it.
+#![deny(warnings)]
+
+pub use mcp_tasks_types::{Extra, JsonError, Map, RawJson, RawObject, UnknownValue, support};
+
+macro_rules! case {
+    ($name:ident, $path:literal) => {
+        #[rustfmt::skip]
+        #[path = $path]
+        #[allow(dead_code, clippy::exhaustive_enums, reason = "a case is compiled whole and used in part")]
+        pub mod $name;
+    };
+}
+case!(constants_and_presence, "../../../codegen/tests/cases/constants_and_presence/expected.rs");
+case!(error_codes, "../../../codegen/tests/cases/error_codes/expected.rs");
+case!(state_by_status, "../../../codegen/tests/cases/state_by_status/expected.rs");
+case!(unions, "../../../codegen/tests/cases/unions/expected.rs");
+
+use constants_and_presence::{Color, Request};
+use error_codes::{ErrorCode, ErrorCodeData, TooManyData};
+use mcp_tasks_types::{from_str, to_string};
+use state_by_status::{Job, JobState};
+use unions::{Body, Id, Shape};
+
+#[test]
+fn constants_are_checked_and_written_and_presence_is_kept() {
+    let text = r#"{"jsonrpc":"2.0","method":"things/get","version":2,"count":1,"until":null,"tags":[],"labels":{}}"#;
+    let request: Request = from_str(text).unwrap();
+    assert_eq!(to_string(&request).unwrap(), text);
+    assert_eq!(Request::METHOD, "things/get");
+    let error = from_str::<Request>(&text.replace("\"version\":2", "\"version\":3")).unwrap_err().to_string();
+    assert!(error.contains("integer `3`, expected 2 as `version`"), "{error}");
+    assert_eq!("dark_blue".parse(), Ok(Color::DarkBlue));
+    assert_eq!(
+        "blue".parse::<Color>().unwrap_err().to_string(),
+        "unknown value `blue`, expected one of `red`, `dark_blue`"
+    );
+}
+
+#[test]
+fn error_codes_carry_typed_data() {
+    let data = RawJson::from_text(r#"{"limit":3}"#).unwrap();
+    assert_eq!(ErrorCode::from_code(7), ErrorCode::TooMany);
+    assert_eq!(ErrorCode::from_code(8).code(), 8);
+    assert_eq!(ErrorCode::ParseError.http_status(), Some(400));
+    let decoded = ErrorCodeData::decode(ErrorCode::TooMany, &data).unwrap();
+    assert_eq!(decoded, ErrorCodeData::TooMany(TooManyData::new(3)));
+    assert_eq!(decoded.encode().unwrap(), data);
+    assert!(ErrorCodeData::decode(ErrorCode::TooMany, &RawJson::null()).is_err());
+}
+
+#[test]
+fn a_state_is_read_with_its_payload_before_or_after_its_tag() {
+    let written = r#"{"resultType":"complete","jobId":"j","ttlMs":null,"status":"done","result":{"a":1}}"#;
+    for text in [written, r#"{"result":{"a":1},"status":"done","jobId":"j","ttlMs":null}"#] {
+        let job: Job = from_str(text).unwrap();
+        assert!(matches!(job.state, JobState::Done { .. }));
+        assert_eq!(to_string(&job).unwrap(), written);
+    }
+}
+
+#[test]
+fn unions_of_all_kinds_are_read_by_what_tells_them_apart() {
+    assert_eq!(from_str::<Id>("7").unwrap(), Id::Integer(7));
+    assert!(matches!(from_str(r#"{"radius":1,"type":"circle"}"#), Ok(Shape::Circle(_))));
+    assert!(matches!(from_str(r#"{"text":"t"}"#), Ok(Body::Text(_))));
+    assert!(matches!(from_str(r#"{"type":"circle","radius":2}"#), Ok(Body::Circle(_))));
+    let error = from_str::<Body>("{}").unwrap_err().to_string();
+    assert!(error.contains("`TextBody` (with `text`), or `Circle` (with `type` `circle`)"), "{error}");
+}
