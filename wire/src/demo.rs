@@ -3,11 +3,7 @@
 //! The server process is ended and started anew between every two steps, on one SQLite file: what
 //! the next process knows, it knows from the file.
 //! Over HTTP the process is killed, over stdio it ends because its input does.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a program for the terminal"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod peer;
 
@@ -114,10 +110,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
 fn both_transports() -> Result<(), Failure> {
     let server = build_server()?;
     for transport in [Transport::Http, Transport::Stdio] {
-        println!(
-            "{}, one SQLite file, a new server process for every request:\n",
-            transport.title()
-        );
+        println!("{}, one SQLite file, a new server process for every request:\n", transport.title());
         let folder = tempfile::tempdir()?;
         drive(&server, &folder.path().join("tasks.db"), transport)?;
         println!();
@@ -139,17 +132,14 @@ impl Transport {
         }
     }
 
-    fn start(
-        self,
-        server: &Path,
-        store: &Path,
-        worker_steps: &str,
-    ) -> Result<Box<dyn Peer>, Failure> {
+    fn start(self, server: &Path, store: &Path, worker_steps: &str) -> Result<Box<dyn Peer>, Failure> {
         let mut command = Command::new(server);
-        command
-            .arg("--store")
-            .arg(format!("sqlite:{}", store.display()))
-            .args(["--poll-ms", POLL_MS, "--steps", worker_steps]);
+        command.arg("--store").arg(format!("sqlite:{}", store.display())).args([
+            "--poll-ms",
+            POLL_MS,
+            "--steps",
+            worker_steps,
+        ]);
         Ok(match self {
             Self::Http => Box::new(HttpPeer::start(&mut command)?),
             Self::Stdio => Box::new(StdioPeer::start(&mut command)?),
@@ -190,9 +180,7 @@ fn perform(step: &Step, mut peer: Box<dyn Peer>, task_id: Option<&str>) -> Resul
         println!("<- {}", shortened(&answer));
         println!("{found}");
         if found != expected {
-            return Err(
-                format!("the answer differs\n  expected: {expected}\n  found:    {found}").into(),
-            );
+            return Err(format!("the answer differs\n  expected: {expected}\n  found:    {found}").into());
         }
         check(step, &answer, &result)?;
         peer.end()?;
@@ -201,10 +189,7 @@ fn perform(step: &Step, mut peer: Box<dyn Peer>, task_id: Option<&str>) -> Resul
 }
 
 fn is_live(result: &Value) -> bool {
-    matches!(
-        result.get("status").and_then(Value::as_str),
-        Some("working" | "input_required")
-    )
+    matches!(result.get("status").and_then(Value::as_str), Some("working" | "input_required"))
 }
 
 /// What the printed line does not show: ids, identity, the question and the result.
@@ -270,24 +255,14 @@ fn line_of(id: u64, answer: &Value) -> String {
         return format!("id={id} error={error}");
     }
     let text = |member: &str| answer["result"][member].as_str();
-    line(
-        id,
-        text("resultType").unwrap_or("(none)"),
-        text("status").unwrap_or("ack"),
-    )
+    line(id, text("resultType").unwrap_or("(none)"), text("status").unwrap_or("ack"))
 }
 
 /// A message for a person: without envelope and `_meta`.
 fn shortened(message: &Value) -> String {
     let (head, body) = match message.get("method").and_then(Value::as_str) {
         Some(method) => (format!("{method} "), &message["params"]),
-        None => (
-            String::new(),
-            message
-                .get("result")
-                .or(message.get("error"))
-                .unwrap_or(message),
-        ),
+        None => (String::new(), message.get("result").or(message.get("error")).unwrap_or(message)),
     };
     let mut body = body.clone();
     remove_meta(&mut body);
@@ -310,12 +285,7 @@ fn build_server() -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["build", "--quiet", "--package", "mcp-tasks-examples"])
-        .args([
-            "--bin",
-            "report",
-            "--message-format",
-            "json-render-diagnostics",
-        ])
+        .args(["--bin", "report", "--message-format", "json-render-diagnostics"])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
         .stderr(Stdio::inherit())
         .output()?;

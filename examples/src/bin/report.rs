@@ -1,3 +1,242 @@
 //! The reference service: writes a report and asks for approval of its outline.
+//!
+//! Run `report --http 127.0.0.1:8000`, call the tool `generate_report`, poll the task with
+//! `tasks/get`, answer `approve_outline` with `tasks/update`, and poll for the result.
+//! With `--store sqlite:PATH` you can end the process between any two of these and start it again.
+#![expect(clippy::print_stderr, reason = "a program for the terminal; standard output is the protocol's")]
 
-fn main() {}
+use std::{future::Future, net::SocketAddr, path::PathBuf, process::ExitCode, sync::OnceLock};
+
+use mcp_tasks::{
+    Answer, CallToolResult, Input, Interrupted, MemoryStore, RawJson, Server, SqliteStore, Store,
+    TaskContext, ToolError, task_tool, tool_type,
+    transport::{
+        http::{HttpOptions, bind_http},
+        stdio::serve_stdio,
+    },
+    types::v2026_07_28::{ContentBlock, TextContent},
+};
+use tokio::sync::Semaphore;
+
+/// What the person is asked.
+#[tool_type]
+struct Approval {
+    approved: bool,
+}
+
+/// What programs read of the result.
+#[tool_type]
+struct Report {
+    size: String,
+    approved: bool,
+}
+
+/// Writes a report and asks for approval of its outline.
+#[task_tool(ttl = "15m", restart = "rerun")]
+async fn generate_report(
+    ctx: TaskContext,
+    /// How long the report shall be, for instance `small` or `large`.
+    size: String,
+    /// Approve the generated report outline?
+    approve_outline: Input<Approval>,
+) -> Result<CallToolResult, ToolError> {
+    ctx.status("Preparing report outline.").await?;
+    step_boundary(&ctx).await?;
+    let approved = match approve_outline.ask(&ctx).await? {
+        Answer::Accept(approval) => approval.approved,
+        Answer::Decline | Answer::Cancel => {
+            return Err(ToolError::cancelled("The outline was not approved."));
+        }
+    };
+    step_boundary(&ctx).await?;
+    let outline = if approved { "approved" } else { "rejected" };
+    let text = format!("Generated {size} report with {outline} outline.");
+    let report = RawJson::new(&Report { size, approved })?;
+    Ok(CallToolResult::new(vec![ContentBlock::Text(TextContent::new(text))])
+        .with_structured_content(report)
+        .with_is_error(false))
+}
+
+/// How many step boundaries the worker may still pass in this process; unset without `--steps`.
+static STEPS: OnceLock<Semaphore> = OnceLock::new();
+
+/// Between two steps of the work. With `--steps` the worker holds here once its steps are used up,
+/// but still hears a cancellation.
+async fn step_boundary(ctx: &TaskContext) -> Result<(), Interrupted> {
+    if let Some(steps) = STEPS.get() {
+        tokio::select! {
+            step = steps.acquire() => {
+                if let Ok(step) = step {
+                    step.forget();
+                }
+            }
+            interrupted = ctx.cancelled() => return Err(interrupted),
+        }
+    }
+    ctx.checkpoint()
+}
+
+const USAGE: &str = "\
+usage: report (--stdio | --http ADDRESS) [OPTIONS]
+
+  --stdio                      serve standard input and output
+  --http ADDRESS               serve HTTP at http://ADDRESS/mcp, port 0 takes any
+  --store memory|sqlite:PATH   where tasks live (memory)
+  --poll-ms N                  how often clients should ask (1000)
+  --lenient-inputs             ask also clients that do not declare elicitation
+  --steps N                    let the worker pass N step boundaries, then hold";
+
+struct Options {
+    serve: Serve,
+    store: StoreChoice,
+    poll_ms: u64,
+    lenient_inputs: bool,
+    steps: Option<usize>,
+}
+
+enum Serve {
+    Stdio,
+    Http(SocketAddr),
+}
+
+enum StoreChoice {
+    Memory,
+    Sqlite(PathBuf),
+}
+
+impl Options {
+    /// Reads the command line; nothing when only the usage was asked for.
+    fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        use lexopt::{Arg, ValueExt as _};
+
+        let mut serve = None;
+        let mut store = StoreChoice::Memory;
+        let mut poll_ms = 1_000;
+        let mut lenient_inputs = false;
+        let mut steps = None;
+        while let Some(argument) = arguments.next()? {
+            match argument {
+                Arg::Long("stdio") => serve = Some(Serve::Stdio),
+                Arg::Long("http") => serve = Some(Serve::Http(arguments.value()?.parse()?)),
+                Arg::Long("store") => {
+                    store = arguments.value()?.parse_with(StoreChoice::parse)?;
+                }
+                Arg::Long("poll-ms") => poll_ms = arguments.value()?.parse()?,
+                Arg::Long("lenient-inputs") => lenient_inputs = true,
+                Arg::Long("steps") => steps = Some(arguments.value()?.parse()?),
+                Arg::Short('h') | Arg::Long("help") => return Ok(None),
+                other => return Err(other.unexpected()),
+            }
+        }
+        let serve = serve.ok_or("one of `--stdio` and `--http` is needed")?;
+        Ok(Some(Self { serve, store, poll_ms, lenient_inputs, steps }))
+    }
+}
+
+impl StoreChoice {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text.split_once(':') {
+            None if text == "memory" => Ok(Self::Memory),
+            Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(path.into())),
+            _ => Err("a store is `memory` or `sqlite:PATH`"),
+        }
+    }
+}
+
+/// What ends the program, for a person.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    let options = match Options::parse(lexopt::Parser::from_env()) {
+        Ok(Some(options)) => options,
+        Ok(None) => {
+            eprintln!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("report: {error}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("report: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let served = runtime.block_on(run(options));
+    // Nothing is waited for: what the work was at is in the store, and the file comes free with
+    // the process.
+    runtime.shutdown_background();
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("report: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(options: Options) -> Result<(), Failure> {
+    let ended = told_to_end()?;
+    tokio::pin!(ended);
+    if let Some(steps) = options.steps {
+        STEPS.get_or_init(|| Semaphore::new(steps));
+    }
+    let served = async {
+        match &options.store {
+            StoreChoice::Memory => serve(MemoryStore::new(), &options).await,
+            StoreChoice::Sqlite(path) => serve(SqliteStore::open(path).await?, &options).await,
+        }
+    };
+    tokio::select! {
+        served = served => served,
+        () = ended => Ok(()),
+    }
+}
+
+async fn serve(store: impl Store, options: &Options) -> Result<(), Failure> {
+    let server = Server::builder("tasks-demo", env!("CARGO_PKG_VERSION"))
+        .store(store)
+        .instructions("Call `generate_report` and approve the outline when you are asked.")
+        .tool::<generate_report>()
+        .default_poll_ms(options.poll_ms)
+        .lenient_inputs(options.lenient_inputs)
+        .build()
+        .await?;
+    match options.serve {
+        Serve::Stdio => serve_stdio(server).await?,
+        Serve::Http(address) => {
+            let http = bind_http(server, address, HttpOptions::default()).await?;
+            eprintln!("listening on {}", http.url());
+            http.serve(std::future::pending()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends when the process is told to: Ctrl-C, and SIGTERM where there is one.
+#[cfg(unix)]
+fn told_to_end() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn told_to_end() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        // Without a handler there is nothing to wait for; the system ends the process then.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}

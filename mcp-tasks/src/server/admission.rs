@@ -7,8 +7,7 @@
 use mcp_tasks_types::v2026_07_28::{ClientCapabilities, RequestMetaObject, meta_key};
 
 use super::{
-    SUPPORTED_VERSIONS,
-    capability,
+    SUPPORTED_VERSIONS, capability,
     envelope::Request,
     members::Members,
     method::Method,
@@ -45,10 +44,7 @@ pub(super) fn admit(
     }
     let method = step_11_method_implemented(request)?;
     step_12_extension_declared(method, &capabilities)?;
-    Ok(Admitted {
-        method,
-        capabilities,
-    })
+    Ok(Admitted { method, capabilities })
 }
 
 /// A handshake of an older revision is told what is spoken here.
@@ -60,8 +56,9 @@ fn step_3_era(request: &Request<'_>, headers: Option<&ReceivedHeaders>) -> Resul
         .is_some_and(|meta| meta.get(meta_key::PROTOCOL_VERSION).is_some());
     let modern_headers = headers.is_some_and(|headers| headers.method != Received::Absent);
     if request.method == "initialize" && !modern_meta && !modern_headers {
-        return Err(Refusal::LegacyHandshake {
-            over_http: headers.is_some(),
+        return Err(match headers {
+            Some(_) => Refusal::LegacyHandshake,
+            None => Refusal::Method("initialize".to_owned()),
         });
     }
     Ok(())
@@ -75,9 +72,9 @@ fn step_4_headers_present(
     let present = |header: &Received, name: &str| match header {
         Received::Text(_) => Ok(()),
         Received::Absent => Err(Refusal::HeaderMismatch(format!("header `{name}` is missing"))),
-        Received::Malformed => Err(Refusal::HeaderMismatch(format!(
-            "header `{name}` is not one line of visible ASCII"
-        ))),
+        Received::Malformed => {
+            Err(Refusal::HeaderMismatch(format!("header `{name}` is not one line of visible ASCII")))
+        }
     };
     present(&headers.protocol_version, routing::PROTOCOL_VERSION)?;
     present(&headers.method, routing::METHOD)?;
@@ -100,10 +97,7 @@ fn step_6_version_stated(request: &Request<'_>) -> Result<String, Refusal> {
     if request.params.repeats("_meta") {
         return Err(meta("`_meta` is there twice"));
     }
-    let text = request
-        .params
-        .get("_meta")
-        .ok_or_else(|| meta("`_meta` is missing"))?;
+    let text = request.params.get("_meta").ok_or_else(|| meta("`_meta` is missing"))?;
     let members = Members::read(text.get()).map_err(|_| meta("`_meta` must be an object"))?;
     let key = meta_key::PROTOCOL_VERSION;
     if members.get(key).is_none() {
@@ -116,20 +110,14 @@ fn step_6_version_stated(request: &Request<'_>) -> Result<String, Refusal> {
 }
 
 fn step_7_version_header(version: &str, headers: &ReceivedHeaders) -> Result<(), Refusal> {
-    equal(
-        &headers.protocol_version,
-        routing::PROTOCOL_VERSION,
-        version,
-    )
+    equal(&headers.protocol_version, routing::PROTOCOL_VERSION, version)
 }
 
 fn step_8_version_implemented(version: &str) -> Result<(), Refusal> {
     if SUPPORTED_VERSIONS.contains(&version) {
         return Ok(());
     }
-    Err(Refusal::Version {
-        requested: version.to_owned(),
-    })
+    Err(Refusal::Version { requested: version.to_owned() })
 }
 
 /// Everything else that `_meta` says has to be well formed; only the capabilities are required.
@@ -156,10 +144,7 @@ fn step_11_method_implemented(request: &Request<'_>) -> Result<Method, Refusal> 
 }
 
 /// Before the look-up, so that the answer does not depend on whether a task exists (C-22).
-fn step_12_extension_declared(
-    method: Method,
-    capabilities: &ClientCapabilities,
-) -> Result<(), Refusal> {
+fn step_12_extension_declared(method: Method, capabilities: &ClientCapabilities) -> Result<(), Refusal> {
     if method.needs_tasks() && !capability::has_tasks(capabilities) {
         return Err(Refusal::Capability(Box::new(capability::tasks())));
     }
@@ -174,11 +159,7 @@ fn equal(header: &Received, name: &str, body: &str) -> Result<(), Refusal> {
     };
     match value {
         Some(value) if value == body => Ok(()),
-        Some(_) => Err(Refusal::HeaderMismatch(format!(
-            "header `{name}` differs from the body"
-        ))),
-        None => Err(Refusal::HeaderMismatch(format!(
-            "header `{name}` is malformed"
-        ))),
+        Some(_) => Err(Refusal::HeaderMismatch(format!("header `{name}` differs from the body"))),
+        None => Err(Refusal::HeaderMismatch(format!("header `{name}` is malformed"))),
     }
 }

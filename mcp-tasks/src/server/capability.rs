@@ -10,10 +10,7 @@ use mcp_tasks_types::{
 /// Whether the request declares the tasks extension. The `tasks` capability of 2025-11-25 does not
 /// count (C-25).
 pub(super) fn has_tasks(capabilities: &ClientCapabilities) -> bool {
-    capabilities
-        .extensions
-        .as_ref()
-        .is_some_and(|extensions| extensions.tasks.is_some())
+    capabilities.extensions.as_ref().is_some_and(|extensions| extensions.tasks.is_some())
 }
 
 /// Whether the request declares that forms can be shown. An empty `elicitation` means forms.
@@ -50,8 +47,7 @@ pub(super) fn missing(
         missing = missing.with_extensions(tasks_extension());
     }
     if lacks_forms {
-        missing = missing
-            .with_elicitation(ElicitationCapability::new().with_form(RawObject::empty()));
+        missing = missing.with_elicitation(ElicitationCapability::new().with_form(RawObject::empty()));
     }
     Some(missing)
 }

@@ -48,10 +48,7 @@ pub(super) struct Notification<'m> {
 #[derive(Debug)]
 pub(super) enum Malformed {
     /// Answered with an error; the id is there if it could be read.
-    Answered {
-        id: Option<RequestId>,
-        refusal: Refusal,
-    },
+    Answered { id: Option<RequestId>, refusal: Refusal },
     /// A notification of no use: refused without an answer (S-01).
     Silent,
 }
@@ -64,8 +61,8 @@ impl Malformed {
 
 /// Reads one message.
 pub(super) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
-    let text = str::from_utf8(bytes)
-        .map_err(|_| Malformed::without_id(Refusal::Parse("not UTF-8".to_owned())))?;
+    let text =
+        str::from_utf8(bytes).map_err(|_| Malformed::without_id(Refusal::Parse("not UTF-8".to_owned())))?;
     let members = members(text)?;
 
     let invalid = |id: Option<RequestId>, what: String| Malformed::Answered {
@@ -75,16 +72,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
     let Some(id) = members.get("id") else {
         return without_id(&members);
     };
-    if members.get("method").is_none()
-        && (members.get("result").is_some() || members.get("error").is_some())
+    if members.get("method").is_none() && (members.get("result").is_some() || members.get("error").is_some())
     {
         return Ok(Message::Response);
     }
     if members.repeats("id") {
         return Err(invalid(None, "`id` is there twice".to_owned()));
     }
-    let id = request_id(id)
-        .ok_or_else(|| invalid(None, "`id` must be a string or an integer".to_owned()))?;
+    let id = request_id(id).ok_or_else(|| invalid(None, "`id` must be a string or an integer".to_owned()))?;
     let form = check_form(&members);
     let (method, params) = form.map_err(|what| invalid(Some(id.clone()), what))?;
     if too_deep(text) {
@@ -92,12 +87,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
         return Err(invalid(Some(id), what));
     }
     let params_text = members.get("params").map(RawValue::get);
-    Ok(Message::Request(Request {
-        id,
-        method,
-        params,
-        params_text,
-    }))
+    Ok(Message::Request(Request { id, method, params, params_text }))
 }
 
 /// The members of the message, if it is one object.
@@ -112,9 +102,7 @@ fn members(text: &str) -> Result<Members<'_>, Malformed> {
     } else {
         "a message is an object"
     };
-    Err(Malformed::without_id(Refusal::InvalidRequest(
-        what.to_owned(),
-    )))
+    Err(Malformed::without_id(Refusal::InvalidRequest(what.to_owned())))
 }
 
 fn is_blank(character: char) -> bool {
@@ -145,14 +133,10 @@ fn check_form<'m>(members: &Members<'m>) -> Result<(Cow<'m, str>, Members<'m>), 
     if members.get("result").is_some() || members.get("error").is_some() {
         return Err("a request has neither `result` nor `error`".to_owned());
     }
-    let method = members
-        .string("method")
-        .ok_or("`method` must be a string")?;
+    let method = members.string("method").ok_or("`method` must be a string")?;
     let params = match members.get("params") {
         None => Members::default(),
-        Some(params) => {
-            Members::read(params.get()).map_err(|_| "`params` must be an object".to_owned())?
-        }
+        Some(params) => Members::read(params.get()).map_err(|_| "`params` must be an object".to_owned())?,
     };
     Ok((method, params))
 }
@@ -161,9 +145,7 @@ fn check_form<'m>(members: &Members<'m>) -> Result<(Cow<'m, str>, Members<'m>), 
 pub(super) fn request_id(value: &RawValue) -> Option<RequestId> {
     match as_string(value) {
         Some(text) => Some(RequestId::String(text.into_owned())),
-        None => serde_json::from_str(value.get())
-            .ok()
-            .map(RequestId::Integer),
+        None => serde_json::from_str(value.get()).ok().map(RequestId::Integer),
     }
 }
 

@@ -20,10 +20,7 @@ impl<'m> Members<'m> {
 
     /// The first member of that name.
     pub(crate) fn get(&self, name: &str) -> Option<&'m RawValue> {
-        self.0
-            .iter()
-            .find(|(found, _)| found == name)
-            .map(|(_, value)| *value)
+        self.0.iter().find(|(found, _)| found == name).map(|(_, value)| *value)
     }
 
     /// The member of that name, if it is a string.
@@ -44,9 +41,7 @@ impl<'m> Members<'m> {
 
 /// The text of a JSON string; nothing for any other value.
 pub(crate) fn as_string<'m>(value: &'m RawValue) -> Option<Cow<'m, str>> {
-    serde_json::from_str::<Text<'m>>(value.get())
-        .ok()
-        .map(|text| text.0)
+    serde_json::from_str::<Text<'m>>(value.get()).ok().map(|text| text.0)
 }
 
 impl<'de: 'm, 'm> Deserialize<'de> for Members<'m> {

@@ -2,6 +2,9 @@
 
 use mcp_tasks_types::{RawJson, v2026_07_28::ClientCapabilities};
 
+use super::capability;
+use crate::error::{EngineError, EngineErrorKind};
+
 /// One reason; `dispatch` alone turns it into code, message, data and status.
 #[derive(Debug)]
 pub(super) enum Refusal {
@@ -11,8 +14,9 @@ pub(super) enum Refusal {
     InvalidRequest(String),
     /// A required header is missing, malformed, or says something else than the body.
     HeaderMismatch(String),
-    /// `initialize` without any sign of this revision: the client is told what is spoken here.
-    LegacyHandshake { over_http: bool },
+    /// `initialize` over HTTP without any sign of this revision: its headers are missing, and the
+    /// client is told what is spoken here.
+    LegacyHandshake,
     /// The request's `_meta` lacks what every request has to say, or says it wrongly.
     Meta(String),
     /// The version is not implemented.
@@ -32,9 +36,29 @@ pub(super) enum Refusal {
     /// A fault of ours; the text is fit for the client, the cause is in the log.
     Internal(String),
     /// The tool itself ended with a protocol error.
-    Tools {
-        code: i64,
-        message: String,
-        data: Option<RawJson>,
-    },
+    Protocol { code: i64, message: String, data: Option<RawJson> },
+}
+
+impl Refusal {
+    /// A fault of ours: the cause goes to the log, and the client learns nothing of it (C-95).
+    pub(super) fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
+        tracing::error!(error, "a request failed");
+        Self::Internal("Internal error".to_owned())
+    }
+}
+
+impl From<EngineError> for Refusal {
+    fn from(error: EngineError) -> Self {
+        match error.kind() {
+            EngineErrorKind::TaskNotFound => Self::TaskNotFound,
+            EngineErrorKind::TaskExpired => Self::TaskExpired,
+            EngineErrorKind::UnknownTool
+            | EngineErrorKind::InvalidArguments
+            | EngineErrorKind::InvalidInput => Self::Params(error.message().to_owned()),
+            // As a task it could have asked.
+            EngineErrorKind::InputUnavailable => Self::Capability(Box::new(capability::tasks())),
+            EngineErrorKind::ShuttingDown => Self::Internal(error.message().to_owned()),
+            _ => Self::internal(&error),
+        }
+    }
 }

@@ -41,10 +41,8 @@ impl RoutingHeaders {
 
     /// Names and values as they are sent, encoded where a value needs it.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
-        let mut pairs = vec![
-            (PROTOCOL_VERSION, encode(&self.protocol_version)),
-            (METHOD, encode(&self.method)),
-        ];
+        let mut pairs =
+            vec![(PROTOCOL_VERSION, encode(&self.protocol_version)), (METHOD, encode(&self.method))];
         if let Some(name) = &self.name {
             pairs.push((NAME, encode(name)));
         }
@@ -107,11 +105,7 @@ impl ReceivedHeaders {
                 continue;
             };
             let value = value_text(value);
-            *slot = match slot {
-                Received::Absent => value,
-                previous if *previous == value => value,
-                _ => Received::Malformed,
-            };
+            *slot = if *slot == Received::Absent || *slot == value { value } else { Received::Malformed };
         }
         received
     }
@@ -119,9 +113,7 @@ impl ReceivedHeaders {
 
 fn value_text(value: &[u8]) -> Received {
     match std::str::from_utf8(value) {
-        Ok(text) if text.bytes().all(is_plain) => {
-            Received::Text(text.trim_matches([' ', '\t']).to_owned())
-        }
+        Ok(text) if text.bytes().all(is_plain) => Received::Text(text.trim_matches([' ', '\t']).to_owned()),
         _ => Received::Malformed,
     }
 }
@@ -136,20 +128,13 @@ const SUFFIX: &str = "?=";
 
 /// A value as it is sent.
 fn encode(value: &str) -> String {
-    let plain = value.bytes().all(is_plain)
-        && value.trim_matches([' ', '\t']) == value
-        && !looks_encoded(value);
-    if plain {
-        value.to_owned()
-    } else {
-        format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(value))
-    }
+    let plain =
+        value.bytes().all(is_plain) && value.trim_matches([' ', '\t']) == value && !looks_encoded(value);
+    if plain { value.to_owned() } else { format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(value)) }
 }
 
 fn looks_encoded(value: &str) -> bool {
-    value.len() >= PREFIX.len() + SUFFIX.len()
-        && value.starts_with(PREFIX)
-        && value.ends_with(SUFFIX)
+    value.len() >= PREFIX.len() + SUFFIX.len() && value.starts_with(PREFIX) && value.ends_with(SUFFIX)
 }
 
 /// A received value in plain text; nothing if it claims to be encoded and is not.

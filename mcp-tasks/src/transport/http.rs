@@ -7,7 +7,7 @@
 
 mod origin;
 
-use std::{future::Future, io, net::SocketAddr, sync::Arc};
+use std::{future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -21,13 +21,10 @@ use axum::{
     routing::post,
     serve::ListenerExt as _,
 };
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::oneshot};
 
 use crate::{
-    server::{
-        Answer, RequestContext, Server,
-        routing::ReceivedHeaders,
-    },
+    server::{Reply, RequestContext, Server, routing::ReceivedHeaders},
     transport::DEFAULT_MESSAGE_LIMIT,
 };
 
@@ -37,6 +34,7 @@ pub struct HttpOptions {
     allowed_origins: Vec<String>,
     message_limit: usize,
     loopback_hosts_only: bool,
+    drain: Duration,
 }
 
 impl Default for HttpOptions {
@@ -45,6 +43,7 @@ impl Default for HttpOptions {
             allowed_origins: Vec::new(),
             message_limit: DEFAULT_MESSAGE_LIMIT,
             loopback_hosts_only: false,
+            drain: Duration::from_secs(5),
         }
     }
 }
@@ -71,6 +70,13 @@ impl HttpOptions {
         self.loopback_hosts_only = true;
         self
     }
+
+    /// How long answers in flight may still take when a server that binds by itself shuts down.
+    #[must_use]
+    pub fn with_drain(mut self, drain: Duration) -> Self {
+        self.drain = drain;
+        self
+    }
 }
 
 /// The endpoint, at the root of a router: nest it where you want it, for instance at `/mcp`.
@@ -78,39 +84,28 @@ impl HttpOptions {
 /// Authentication and further limits are layers around it.
 pub fn router(server: Server, options: HttpOptions) -> Router {
     let endpoint = Arc::new(Endpoint { server, options });
-    Router::new()
-        .route("/", post(receive))
-        .with_state(endpoint)
+    Router::new().route("/", post(receive)).with_state(endpoint)
 }
 
-/// Serves the endpoint at `/mcp` on an address until `shutdown` is done; requests that are being
-/// answered are finished first.
-///
-/// The second value is the address in use, which matters for port 0.
+/// Binds an address, loopback or not as you say, for the endpoint at `/mcp`. Port 0 takes any; then
+/// [`BoundHttp::url`] says which.
 ///
 /// # Errors
 ///
 /// When the address cannot be bound.
-pub async fn bind_http(
-    server: Server,
-    address: SocketAddr,
-    options: HttpOptions,
-) -> io::Result<BoundHttp> {
+pub async fn bind_http(server: Server, address: SocketAddr, options: HttpOptions) -> io::Result<BoundHttp> {
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;
-    let options = if address.ip().is_loopback() {
-        options.with_loopback_hosts_only()
-    } else {
-        options
-    };
+    let options = if address.ip().is_loopback() { options.with_loopback_hosts_only() } else { options };
     Ok(BoundHttp {
         listener,
         address,
+        drain: options.drain,
         router: Router::new().nest("/mcp", router(server, options)),
     })
 }
 
-/// Binds and serves in one call.
+/// Binds and serves in one call, until `shutdown` is done.
 ///
 /// # Errors
 ///
@@ -120,10 +115,7 @@ pub async fn serve_http(
     address: SocketAddr,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    bind_http(server, address, HttpOptions::default())
-        .await?
-        .serve(shutdown)
-        .await
+    bind_http(server, address, HttpOptions::default()).await?.serve(shutdown).await
 }
 
 /// An endpoint that has its address and waits for `serve`.
@@ -131,6 +123,7 @@ pub async fn serve_http(
 pub struct BoundHttp {
     listener: TcpListener,
     address: SocketAddr,
+    drain: Duration,
     router: Router,
 }
 
@@ -145,24 +138,36 @@ impl BoundHttp {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Serves until `shutdown` is done and the answers in flight have left.
+    /// Serves until `shutdown` is done; then answers in flight get a moment to leave.
     ///
     /// # Errors
     ///
     /// When the listener fails.
-    pub async fn serve(
-        self,
-        shutdown: impl Future<Output = ()> + Send + 'static,
-    ) -> io::Result<()> {
+    pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
         // An answer is one small write: waiting for more to send only delays it.
         let listener = self.listener.tap_io(|stream| {
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "TCP_NODELAY is not available");
             }
         });
-        axum::serve(listener, self.router)
-            .with_graceful_shutdown(shutdown)
-            .await
+        let (begins, begun) = oneshot::channel();
+        let shutdown = async move {
+            shutdown.await;
+            // Nobody waits for it if serving has failed already.
+            let _ = begins.send(());
+        };
+        let drained = async {
+            if begun.await.is_ok() {
+                tokio::time::sleep(self.drain).await;
+            } else {
+                std::future::pending::<()>().await;
+            }
+        };
+        let serving = axum::serve(listener, self.router).with_graceful_shutdown(shutdown);
+        tokio::select! {
+            served = serving => served,
+            () = drained => Ok(()),
+        }
     }
 }
 
@@ -177,10 +182,10 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
     let Endpoint { server, options } = &*endpoint;
     let (parts, body) = request.into_parts();
     if !is_from_here(&parts.headers, options) {
-        return response(server.origin_refused());
+        return response(Server::origin_refused());
     }
     let Ok(bytes) = to_bytes(body, options.message_limit).await else {
-        return response(server.too_large(options.message_limit));
+        return response(Server::too_large(options.message_limit));
     };
     let headers = ReceivedHeaders::read(
         parts
@@ -195,27 +200,21 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
 fn is_from_here(headers: &HeaderMap, options: &HttpOptions) -> bool {
     let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
     let origins = headers.get_all(ORIGIN);
-    let origin_is_fine = origins
-        .iter()
-        .all(|origin| origin::is_allowed(&text(origin), &options.allowed_origins));
+    let origin_is_fine =
+        origins.iter().all(|origin| origin::is_allowed(&text(origin), &options.allowed_origins));
     let host_is_fine = !options.loopback_hosts_only
-        || headers
-            .get(HOST)
-            .is_none_or(|host| origin::is_loopback_host(&text(host)));
+        || headers.get(HOST).is_none_or(|host| origin::is_loopback_host(&text(host)));
     origin_is_fine && host_is_fine
 }
 
-fn response(answer: Answer) -> Response {
-    let status =
-        StatusCode::from_u16(answer.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+fn response(answer: Reply) -> Response {
+    let status = StatusCode::from_u16(answer.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let text = answer.into_text();
     let has_text = text.is_some();
     let mut response = Response::new(text.map_or_else(Body::empty, Body::from));
     *response.status_mut() = status;
     if has_text {
-        response
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
     response
 }

@@ -10,15 +10,16 @@ mod framing;
 
 use std::{collections::BTreeMap, io, sync::Arc, time::Duration};
 
+use mcp_tasks_types::v2026_07_28::RequestId;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
-    sync::{mpsc, Semaphore},
+    sync::{Semaphore, mpsc},
     task::{AbortHandle, JoinSet},
 };
 
 use self::framing::{Framing, Line};
 use crate::{
-    server::{RequestContext, Server, StreamMessage},
+    server::{Glance, RequestContext, Server},
     transport::DEFAULT_MESSAGE_LIMIT,
 };
 
@@ -32,11 +33,7 @@ pub struct StdioOptions {
 
 impl Default for StdioOptions {
     fn default() -> Self {
-        Self {
-            message_limit: DEFAULT_MESSAGE_LIMIT,
-            drain: Duration::from_millis(500),
-            in_flight: 256,
-        }
+        Self { message_limit: DEFAULT_MESSAGE_LIMIT, drain: Duration::from_millis(500), in_flight: 256 }
     }
 }
 
@@ -93,12 +90,7 @@ pub async fn serve_stdio_with(server: Server, options: StdioOptions) -> io::Resu
 /// # Errors
 ///
 /// When the output cannot be written.
-pub async fn serve_stream<R, W>(
-    server: Server,
-    reader: R,
-    writer: W,
-    options: StdioOptions,
-) -> io::Result<()>
+pub async fn serve_stream<R, W>(server: Server, reader: R, writer: W, options: StdioOptions) -> io::Result<()>
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -139,11 +131,7 @@ fn read_blocking(input: &mut impl io::Read, limit: usize, lines: &mpsc::Sender<L
     }
 }
 
-async fn read_stream(
-    mut input: impl AsyncRead + Unpin,
-    limit: usize,
-    lines: mpsc::Sender<Line>,
-) {
+async fn read_stream(mut input: impl AsyncRead + Unpin, limit: usize, lines: mpsc::Sender<Line>) {
     let mut framing = Framing::new(limit);
     let mut buffer = vec![0; 16 * 1024];
     loop {
@@ -213,25 +201,26 @@ async fn answer_lines(
     while let Some(line) = lines.recv().await {
         in_flight.forget_finished();
         let Line::Message(bytes) = line else {
-            let refusal = server.too_large(options.message_limit);
+            let refusal = Server::too_large(options.message_limit);
             send(&answers, refusal.into_text()).await;
             continue;
         };
-        let id = match server.look_at(&bytes) {
-            StreamMessage::Request(id) => id,
-            StreamMessage::Cancels(id) => {
-                in_flight.cancel(&id);
+        let id = match Server::look_at(&bytes) {
+            Glance::Request(id) => id,
+            Glance::Cancels(id) => {
+                in_flight.cancel(&key(&id));
                 continue;
             }
-            StreamMessage::Other => {
+            Glance::Other => {
                 let context = RequestContext::new(server.owner().clone());
-                let answer = server.answer(&context, &bytes).await;
-                send(&answers, answer.into_text()).await;
+                let reply = server.answer(&context, &bytes).await;
+                send(&answers, reply.into_text()).await;
                 continue;
             }
         };
-        if in_flight.has(&id) {
-            send(&answers, server.id_in_use(&bytes).into_text()).await;
+        let key = key(&id);
+        if in_flight.has(&key) {
+            send(&answers, Server::id_in_use(id).into_text()).await;
             continue;
         }
         let Ok(permit) = Arc::clone(&permits).acquire_owned().await else {
@@ -241,11 +230,11 @@ async fn answer_lines(
         let answers = answers.clone();
         let handle = in_flight.work.spawn(async move {
             let context = RequestContext::new(server.owner().clone());
-            let answer = server.answer(&context, &bytes).await;
-            send(&answers, answer.into_text()).await;
+            let reply = server.answer(&context, &bytes).await;
+            send(&answers, reply.into_text()).await;
             drop(permit);
         });
-        in_flight.by_id.insert(id, handle);
+        in_flight.by_id.insert(key, handle);
     }
     // The input has ended.
     let drained = async { while in_flight.work.join_next().await.is_some() {} };
@@ -261,6 +250,14 @@ async fn send(answers: &mpsc::Sender<String>, text: Option<String>) {
     }
 }
 
+/// Number and string ids are different ids.
+fn key(id: &RequestId) -> String {
+    match id {
+        RequestId::Integer(number) => number.to_string(),
+        RequestId::String(text) => format!("\"{text}\""),
+    }
+}
+
 /// The requests of this connection that are not answered yet; tasks are not among them (S-20).
 #[derive(Debug, Default)]
 struct InFlight {
@@ -270,9 +267,7 @@ struct InFlight {
 
 impl InFlight {
     fn has(&self, id: &str) -> bool {
-        self.by_id
-            .get(id)
-            .is_some_and(|request| !request.is_finished())
+        self.by_id.get(id).is_some_and(|request| !request.is_finished())
     }
 
     /// No further message for that request. A task that it has created lives on (S-18).

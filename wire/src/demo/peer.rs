@@ -48,18 +48,13 @@ pub(super) struct HttpPeer {
 impl HttpPeer {
     /// Starts the server on a port of its choice and waits until it says which.
     pub(super) fn start(command: &mut Command) -> Result<Self, Failure> {
-        let mut child = command
-            .args(["--http", "127.0.0.1:0"])
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        let mut child =
+            command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let stderr = child.stderr.take();
         let process = Process(child);
         let mut lines = BufReader::new(stderr.ok_or("no standard error")?).lines();
         let url = loop {
-            let line = lines
-                .next()
-                .ok_or("the server ended before it listened")??;
+            let line = lines.next().ok_or("the server ended before it listened")??;
             if let Some(url) = line.strip_prefix("listening on ") {
                 break url.to_owned();
             }
@@ -75,11 +70,7 @@ impl HttpPeer {
             .http_status_as_error(false)
             .timeout_global(Some(ANSWER_WITHIN))
             .build();
-        Ok(Self {
-            _process: process,
-            url,
-            agent: config.into(),
-        })
+        Ok(Self { _process: process, url, agent: config.into() })
     }
 }
 
@@ -101,10 +92,7 @@ impl Peer for HttpPeer {
         if let Some(name) = name {
             post = post.header("Mcp-Name", name);
         }
-        let text = post
-            .send(request.to_string())?
-            .body_mut()
-            .read_to_string()?;
+        let text = post.send(request.to_string())?.body_mut().read_to_string()?;
         serde_json::from_str(&text).map_err(|_| format!("no JSON answer: {text}").into())
     }
 
@@ -123,11 +111,7 @@ pub(super) struct StdioPeer {
 impl StdioPeer {
     /// Starts the server on its standard streams.
     pub(super) fn start(command: &mut Command) -> Result<Self, Failure> {
-        let mut child = command
-            .arg("--stdio")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        let mut child = command.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdin.take();
         let output = child.stdout.take();
         let process = Process(child);
@@ -141,11 +125,7 @@ impl StdioPeer {
                 }
             }
         });
-        Ok(Self {
-            process,
-            input: input.ok_or("no standard input")?,
-            lines,
-        })
+        Ok(Self { process, input: input.ok_or("no standard input")?, lines })
     }
 }
 
@@ -160,9 +140,7 @@ impl Peer for StdioPeer {
     }
 
     fn end(self: Box<Self>) -> Result<(), Failure> {
-        let Self {
-            mut process, input, ..
-        } = *self;
+        let Self { mut process, input, .. } = *self;
         drop(input);
         let deadline = now() + ANSWER_WITHIN;
         loop {

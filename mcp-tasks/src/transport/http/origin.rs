@@ -4,10 +4,7 @@ use std::net::IpAddr;
 
 /// Whether an `Origin` may send requests: pages of this machine, and the listed ones.
 pub(super) fn is_allowed(origin: &str, listed: &[String]) -> bool {
-    listed
-        .iter()
-        .any(|allowed| allowed.eq_ignore_ascii_case(origin))
-        || is_loopback_origin(origin)
+    listed.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) || is_loopback_origin(origin)
 }
 
 fn is_loopback_origin(origin: &str) -> bool {
@@ -36,9 +33,7 @@ pub(super) fn is_loopback_host(authority: &str) -> bool {
         },
     };
     host.eq_ignore_ascii_case("localhost")
-        || host
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn is_port_suffix(text: &str) -> bool {

@@ -19,11 +19,7 @@ pub(super) struct Framing {
 
 impl Framing {
     pub(super) fn new(limit: usize) -> Self {
-        Self {
-            partial: Vec::new(),
-            limit,
-            skips: false,
-        }
+        Self { partial: Vec::new(), limit, skips: false }
     }
 
     /// Takes the next bytes and gives the lines that they complete. Blank lines are no messages.
@@ -82,10 +78,7 @@ mod tests {
         let expected = [message("{\"a\":1}"), message("{\"b\":2}\r"), message("{\"c\":3}")];
         for size in 1..=input.len() {
             let mut framing = Framing::new(100);
-            let mut lines: Vec<Line> = input
-                .chunks(size)
-                .flat_map(|chunk| framing.push(chunk))
-                .collect();
+            let mut lines: Vec<Line> = input.chunks(size).flat_map(|chunk| framing.push(chunk)).collect();
             lines.extend(framing.finish());
             assert_eq!(lines, expected, "in pieces of {size}");
         }
@@ -95,10 +88,8 @@ mod tests {
     fn a_line_beyond_the_limit_is_skipped_and_the_next_one_is_read() {
         for size in 1..=12 {
             let mut framing = Framing::new(3);
-            let mut lines: Vec<Line> = b"abcd\nabc\nabcdef"
-                .chunks(size)
-                .flat_map(|chunk| framing.push(chunk))
-                .collect();
+            let mut lines: Vec<Line> =
+                b"abcd\nabc\nabcdef".chunks(size).flat_map(|chunk| framing.push(chunk)).collect();
             lines.extend(framing.finish());
             assert_eq!(lines, [Line::TooLong, message("abc"), Line::TooLong]);
         }

@@ -5,17 +5,14 @@
 /// Notifications have no text: nothing is written for them on a stream, and HTTP sends the status
 /// alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Reply {
     status: u16,
     text: Option<String>,
 }
 
-impl Answer {
+impl Reply {
     pub(super) fn new(status: u16, text: String) -> Self {
-        Self {
-            status,
-            text: Some(text),
-        }
+        Self { status, text: Some(text) }
     }
 
     /// A message that is not answered, but was taken or refused.

@@ -1,0 +1,204 @@
+//! A `report` process and requests to it.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    path::Path,
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+/// Nothing here takes longer unless it hangs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+#[expect(clippy::disallowed_methods, reason = "deadlines on real processes")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Asks again and again until there is something.
+pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let deadline = now() + PATIENCE;
+    loop {
+        if let Some(found) = ask() {
+            return found;
+        }
+        assert!(now() < deadline, "gave up waiting: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The program with a store.
+pub(crate) fn report(store: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_report"));
+    command.arg("--store").arg(format!("sqlite:{}", store.display())).args(["--poll-ms", "20"]);
+    command
+}
+
+/// A process that does not outlive its test.
+pub(crate) struct Process(pub(crate) Child);
+
+impl Process {
+    /// SIGKILL, and waits until it is gone.
+    pub(crate) fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    /// A signal by name.
+    pub(crate) fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// How it ended.
+    pub(crate) fn ended(&mut self) -> ExitStatus {
+        until("the process ends", || self.0.try_wait().unwrap())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A process that serves HTTP.
+pub(crate) struct HttpServer {
+    pub(crate) process: Process,
+    pub(crate) url: String,
+    agent: ureq::Agent,
+}
+
+impl HttpServer {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .args(["--http", "127.0.0.1:0"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let process = Process(child);
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        let url = line
+            .trim_end()
+            .strip_prefix("listening on ")
+            .unwrap_or_else(|| panic!("the server says: {line}"))
+            .to_owned();
+        // Kept open, so that the server never writes into a closed pipe.
+        std::thread::spawn(move || stderr.lines().for_each(drop));
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
+            .build()
+            .into();
+        Self { process, url, agent }
+    }
+
+    /// The result of a request; an error is none.
+    pub(crate) fn result(&self, method: &str, params: Value) -> Value {
+        let request = request(1, method, params);
+        let mut post = self
+            .agent
+            .post(&self.url)
+            .header("Content-Type", "application/json")
+            .header("MCP-Protocol-Version", "2026-07-28")
+            .header("Mcp-Method", method);
+        let name = request["params"]["taskId"].as_str().or(request["params"]["name"].as_str());
+        if let Some(name) = name {
+            post = post.header("Mcp-Name", name);
+        }
+        let mut response = post.send(request.to_string()).unwrap();
+        let text = response.body_mut().read_to_string().unwrap();
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        assert!(answer["result"].is_object(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// Polls until the task has this status.
+    pub(crate) fn status(&self, task_id: &str, status: &str) -> Value {
+        until(status, || {
+            let result = self.result("tasks/get", json!({"taskId": task_id}));
+            (result["status"] == status).then_some(result)
+        })
+    }
+}
+
+/// A process that serves its standard streams.
+pub(crate) struct StdioServer {
+    pub(crate) process: Process,
+    input: Option<ChildStdin>,
+    lines: mpsc::Receiver<String>,
+}
+
+impl StdioServer {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child = command.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { process: Process(child), input, lines }
+    }
+
+    pub(crate) fn send(&mut self, line: &str) {
+        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// The next line that the server writes; every one has to be a message.
+    pub(crate) fn next(&self) -> Value {
+        let line = self.lines.recv_timeout(PATIENCE).unwrap();
+        let message: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(message["jsonrpc"], "2.0", "{line}");
+        message
+    }
+
+    pub(crate) fn result(&mut self, method: &str, params: Value) -> Value {
+        self.send(&request(7, method, params).to_string());
+        let answer = self.next();
+        assert!(answer["result"].is_object(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    pub(crate) fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Whatever else was written until the output ended.
+    pub(crate) fn rest(&self) -> Vec<String> {
+        self.lines.iter().collect()
+    }
+}
+
+/// A request of a client that can do everything that the example needs.
+pub(crate) fn request(id: u64, method: &str, params: Value) -> Value {
+    let capabilities = json!({
+        "elicitation": {"form": {}},
+        "extensions": {"io.modelcontextprotocol/tasks": {}},
+    });
+    request_declaring(id, method, params, capabilities)
+}
+
+pub(crate) fn request_declaring(id: u64, method: &str, mut params: Value, capabilities: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    });
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+pub(crate) fn call(size: &str) -> Value {
+    json!({"name": "generate_report", "arguments": {"size": size}})
+}

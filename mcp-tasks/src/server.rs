@@ -1,0 +1,165 @@
+//! The protocol server: one message in, one answer out, for every transport alike.
+//!
+//! What a request has to pass, and in which order, stands in `server/admission.rs`; the one place
+//! where a refusal becomes an error of the wire is `server/dispatch.rs`.
+//! The server keeps nothing between two requests: what a client may do, it declares each time
+//! and what lasts is in the engine's store.
+
+mod admission;
+mod builder;
+mod capability;
+mod discover;
+mod dispatch;
+mod envelope;
+mod identity;
+mod members;
+mod method;
+mod params;
+mod refusal;
+mod reply;
+pub mod routing;
+mod tasks;
+mod tools;
+
+use std::{future::Future, sync::Arc};
+
+use mcp_tasks_types::v2026_07_28::{self, Implementation, RequestId};
+
+pub use self::{builder::ServerBuilder, reply::Reply};
+use self::{
+    discover::Prepared, envelope::Message, identity::Identity, refusal::Refusal, routing::ReceivedHeaders,
+    tools::Tools,
+};
+use crate::{engine::Engine, owner::Owner};
+
+/// The versions that are served, as discover lists them and -32022 repeats them (S-03).
+const SUPPORTED_VERSIONS: [&str; 1] = [v2026_07_28::PROTOCOL_VERSION];
+
+/// A server with its tools and its store. Clones are handles of the same server.
+#[derive(Clone, Debug)]
+pub struct Server {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    engine: Engine,
+    owner: Owner,
+    identity: Identity,
+    tools: Tools,
+    prepared: Prepared,
+    require_task_name: bool,
+    lenient_inputs: bool,
+}
+
+impl Server {
+    /// Begins a server with the name and version that clients are shown.
+    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ServerBuilder {
+        ServerBuilder::new(Implementation::new(name, version))
+    }
+
+    /// Answers one message.
+    ///
+    /// Dropping the future cancels the request and nothing else: a task that was begun goes on
+    /// (S-18).
+    pub async fn answer(&self, context: &RequestContext, message: &[u8]) -> Reply {
+        self.inner.answer(context, message).await
+    }
+
+    /// Whose tasks all requests are about.
+    pub fn owner(&self) -> &Owner {
+        &self.inner.owner
+    }
+
+    /// The engine that runs the tasks.
+    pub fn engine(&self) -> &Engine {
+        &self.inner.engine
+    }
+
+    /// The answer to a message that is longer than a transport reads.
+    #[cfg(any(feature = "http", feature = "stdio"))]
+    pub(crate) fn too_large(limit: usize) -> Reply {
+        dispatch::too_large(limit)
+    }
+
+    /// The answer to a page that may not talk to us.
+    #[cfg(feature = "http")]
+    pub(crate) fn origin_refused() -> Reply {
+        dispatch::origin_refused()
+    }
+
+    /// The answer to a request whose id is still in use on its connection.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn id_in_use(id: RequestId) -> Reply {
+        dispatch::id_in_use(id)
+    }
+
+    /// What a connection has to know of a message to keep its requests apart.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn look_at(message: &[u8]) -> Glance {
+        match envelope::read(message) {
+            Ok(Message::Request(request)) => Glance::Request(request.id),
+            Ok(Message::Notification(notification)) if notification.method == "notifications/cancelled" => {
+                let id = notification.params.get("requestId");
+                id.and_then(envelope::request_id).map_or(Glance::Other, Glance::Cancels)
+            }
+            Ok(Message::Notification(_) | Message::Response) | Err(_) => Glance::Other,
+        }
+    }
+}
+
+impl Inner {
+    /// Runs an operation that must not stop half-way when the client goes away.
+    async fn to_the_end<T, E>(
+        &self,
+        operation: impl Future<Output = Result<T, E>> + Send + 'static,
+    ) -> Result<T, Refusal>
+    where
+        T: Send + 'static,
+        E: Into<Refusal> + Send + 'static,
+    {
+        match tokio::spawn(operation).await {
+            Ok(done) => done.map_err(Into::into),
+            Err(error) => Err(Refusal::internal(&error)),
+        }
+    }
+}
+
+/// A message as a connection sees it.
+#[cfg(feature = "stdio")]
+#[derive(Debug)]
+pub(crate) enum Glance {
+    Request(RequestId),
+    /// A request of this connection is not wanted any more.
+    Cancels(RequestId),
+    Other,
+}
+
+/// What is known about a request besides its bytes: who sends it, and the headers it came with.
+#[derive(Clone, Debug)]
+pub struct RequestContext {
+    owner: Owner,
+    headers: Option<ReceivedHeaders>,
+}
+
+impl RequestContext {
+    /// A request without headers, as on stdio.
+    pub fn new(owner: Owner) -> Self {
+        Self { owner, headers: None }
+    }
+
+    /// A request that came over HTTP: its routing headers have to agree with its body.
+    #[must_use]
+    pub fn with_headers(mut self, headers: ReceivedHeaders) -> Self {
+        self.headers = Some(headers);
+        self
+    }
+
+    fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    fn headers(&self) -> Option<&ReceivedHeaders> {
+        self.headers.as_ref()
+    }
+}

@@ -1,0 +1,130 @@
+//! `tasks/get`, `tasks/update`, `tasks/cancel`: records to messages.
+
+use mcp_tasks_types::{
+    JsonError, RawObject,
+    v2026_07_28::{
+        CancelTaskRequestParams, CancelTaskResult, CreateTaskResult, ErrorObject, GetTaskRequestParams,
+        GetTaskResult, InputRequest, InputRequests, TaskState, TaskStatus, UpdateTaskRequestParams,
+        UpdateTaskResult,
+    },
+};
+
+use super::{Inner, envelope::Request, identity::Identity, params::typed, refusal::Refusal};
+use crate::{
+    owner::Owner,
+    record::{State, TaskRecord},
+};
+
+impl Inner {
+    pub(super) async fn get_task(&self, owner: &Owner, request: &Request<'_>) -> Result<RawObject, Refusal> {
+        let params: GetTaskRequestParams = typed(request)?;
+        let record = self.engine.get(owner, &params.task_id).await?;
+        snapshot(&record, &self.identity)
+            .and_then(|result| RawObject::new(&result))
+            .map_err(|error| Refusal::internal(&error))
+    }
+
+    pub(super) async fn update_task(
+        &self,
+        owner: &Owner,
+        request: &Request<'_>,
+    ) -> Result<RawObject, Refusal> {
+        let params: UpdateTaskRequestParams = typed(request)?;
+        let (engine, owner) = (self.engine.clone(), owner.clone());
+        // Begun is finished: a client that hangs up does not leave half an update.
+        self.to_the_end(
+            async move { engine.update(&owner, &params.task_id, params.input_responses.0).await },
+        )
+        .await?;
+        self.acknowledgement(&UpdateTaskResult::new().with_meta(self.identity.meta()))
+    }
+
+    pub(super) async fn cancel_task(
+        &self,
+        owner: &Owner,
+        request: &Request<'_>,
+    ) -> Result<RawObject, Refusal> {
+        let params: CancelTaskRequestParams = typed(request)?;
+        let (engine, owner) = (self.engine.clone(), owner.clone());
+        self.to_the_end(async move { engine.cancel(&owner, &params.task_id, None).await }).await?;
+        self.acknowledgement(&CancelTaskResult::new().with_meta(self.identity.meta()))
+    }
+
+    fn acknowledgement(&self, result: &impl serde::Serialize) -> Result<RawObject, Refusal> {
+        RawObject::new(result).map_err(|error| Refusal::internal(&error))
+    }
+}
+
+/// The answer that hands a new task over: the task's own members and nothing of its state (C-06).
+pub(super) fn handle(record: &TaskRecord, identity: &Identity) -> CreateTaskResult {
+    let mut result = CreateTaskResult::new(
+        record.id.clone(),
+        status(&record.state),
+        record.created_at.clone(),
+        record.last_updated_at.clone(),
+        record.ttl_ms,
+    )
+    .with_meta(identity.meta());
+    if let Some(message) = &record.status_message {
+        result = result.with_status_message(message.clone());
+    }
+    if let Some(interval) = record.poll_interval_ms {
+        result = result.with_poll_interval_ms(interval);
+    }
+    result
+}
+
+/// What `tasks/get` says about a task now.
+fn snapshot(record: &TaskRecord, identity: &Identity) -> Result<GetTaskResult, JsonError> {
+    let mut result = GetTaskResult::new(
+        record.id.clone(),
+        record.created_at.clone(),
+        record.last_updated_at.clone(),
+        record.ttl_ms,
+        state(record, identity)?,
+    )
+    .with_meta(identity.meta());
+    if let Some(message) = &record.status_message {
+        result = result.with_status_message(message.clone());
+    }
+    if let Some(interval) = record.poll_interval_ms {
+        result = result.with_poll_interval_ms(interval);
+    }
+    Ok(result)
+}
+
+fn status(state: &State) -> TaskStatus {
+    match state {
+        State::Working => TaskStatus::Working,
+        State::InputRequired => TaskStatus::InputRequired,
+        State::Completed { .. } => TaskStatus::Completed,
+        State::Failed { .. } => TaskStatus::Failed,
+        State::Cancelled => TaskStatus::Cancelled,
+    }
+}
+
+/// The status with the member that belongs to it (C-05).
+fn state(record: &TaskRecord, identity: &Identity) -> Result<TaskState, JsonError> {
+    Ok(match &record.state {
+        State::Working => TaskState::Working,
+        State::InputRequired => TaskState::InputRequired { input_requests: questions(record)? },
+        State::Completed { result } => TaskState::Completed { result: identity.stamp(result) },
+        State::Failed { error } => {
+            let mut object = ErrorObject::new(error.code, error.message.clone());
+            if let Some(data) = &error.data {
+                object = object.with_data(data.clone());
+            }
+            TaskState::Failed { error: object }
+        }
+        State::Cancelled => TaskState::Cancelled,
+    })
+}
+
+/// All outstanding questions (C-50).
+fn questions(record: &TaskRecord) -> Result<InputRequests, JsonError> {
+    record
+        .outstanding()
+        .map(|input| Ok((input.key.clone(), input.request.get::<InputRequest>()?)))
+        .collect::<Result<_, JsonError>>()
+        .map(InputRequests)
+}

@@ -1,0 +1,172 @@
+//! Serving over HTTP: methods, headers, statuses and bodies as they are on the wire.
+
+use mcp_tasks::transport::http::HttpOptions;
+use serde_json::{Value, json};
+
+use crate::{
+    http_client::{listen, post, post_with, send},
+    server_harness::{VERSION, request, request_declaring, server},
+};
+
+// X-93, X-94
+#[tokio::test]
+async fn other_methods_than_post_are_not_allowed() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    for method in ["GET", "DELETE", "PUT", "PATCH"] {
+        let response = send(address, method, &[], b"").await;
+        assert_eq!(response.status, 405, "{method}");
+        assert_eq!(response.header("allow"), Some("POST"));
+    }
+}
+
+// X-95, X-98, X-100
+#[tokio::test]
+async fn a_request_is_answered_by_one_json_object_and_no_session() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    let message = request(json!(1), "server/discover", json!({}));
+    let plain = post(address, &message).await;
+    let more = [("Mcp-Session-Id", "s"), ("Last-Event-ID", "7"), ("Authorization", "x")];
+    let with_session = post_with(address, &more, &message).await;
+    assert_eq!(plain.body, with_session.body);
+    assert_eq!(plain.status, 200);
+    assert_eq!(plain.header("content-type"), Some("application/json"));
+    assert_eq!(with_session.header("mcp-session-id"), None);
+    assert_eq!(plain.json()["result"]["resultType"], "complete");
+
+    let bare = [("MCP-Protocol-Version", VERSION), ("Mcp-Method", "server/discover")];
+    let without_accept = send(address, "POST", &bare, message.to_string().as_bytes()).await;
+    assert_eq!(without_accept.status, 200);
+}
+
+// X-99, X-106, S-01: without the headers of a request.
+#[tokio::test]
+async fn a_notification_gets_202_and_no_body() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    for message in [
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+        json!({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "job"}}),
+    ] {
+        let response = send(address, "POST", &[], message.to_string().as_bytes()).await;
+        assert_eq!(response.status, 202);
+        assert_eq!(response.body, "");
+        assert_eq!(response.header("content-type"), None);
+    }
+    let refused = send(address, "POST", &[], br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    assert_eq!((refused.status, refused.body.as_str()), (400, ""));
+}
+
+// C-93, R-10, X-01, X-11, X-105, X-112 to X-114; section 3.8 of the wire shapes
+#[tokio::test]
+async fn each_error_has_its_status() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    let bytes: [(&[u8], i64); 4] = [
+        (b"{", -32_700),
+        (b"\xff", -32_700),
+        (b"[]", -32_600),
+        (br#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, -32_600),
+    ];
+    for (body, code) in bytes {
+        let response = send(address, "POST", &[], body).await;
+        assert_eq!((response.status, response.code()), (400, code));
+        assert!(response.json().get("id").is_none());
+    }
+    let get = |id: &str| json!({"taskId": id});
+    let messages = [
+        (request(json!(1), "unknown/method", json!({})), 404, -32_601),
+        (request(json!(1), "tasks/list", json!({})), 404, -32_601),
+        (request(json!(1), "tasks/get", get("tsk_unknown")), 200, -32_602),
+        (request(json!(1), "tools/call", json!({"name": "nobody"})), 200, -32_602),
+        (request(json!(1), "tools/list", json!({"cursor": "x"})), 200, -32_602),
+        (request_declaring(json!(1), "tasks/get", get("x"), json!({})), 400, -32_021),
+        (json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {}}), 400, -32_602),
+        (json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}), 400, -32_602),
+    ];
+    for (message, status, code) in messages {
+        let response = post(address, &message).await;
+        assert_eq!((response.status, response.code()), (status, code), "{message}");
+        assert_eq!(response.header("content-type"), Some("application/json"));
+        assert_eq!(response.json()["id"], 1);
+    }
+    let old = [("MCP-Protocol-Version", "2025-11-25"), ("Mcp-Method", "server/discover")];
+    let mut message = request(json!(1), "server/discover", json!({}));
+    message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2025-11-25");
+    let response = send(address, "POST", &old, message.to_string().as_bytes()).await;
+    assert_eq!((response.status, response.code()), (400, -32_022));
+}
+
+// X-96, X-97: step 1 comes first, whatever the body is.
+#[tokio::test]
+async fn pages_of_other_origins_and_hosts_are_refused() {
+    let options = HttpOptions::default().with_allowed_origin("https://app.example");
+    let address = listen(server().await, options).await;
+    let message = request(json!(1), "tools/list", json!({}));
+    let table = [
+        (("Origin", "http://localhost:5173"), 200),
+        (("Origin", "http://127.0.0.1"), 200),
+        (("Origin", "https://app.example"), 200),
+        (("Origin", "http://evil.example"), 403),
+        (("Origin", "null"), 403),
+        (("Host", "evil.example"), 403),
+        (("Host", "localhost:99"), 200),
+    ];
+    for (header, status) in table {
+        let response = post_with(address, &[header], &message).await;
+        assert_eq!(response.status, status, "{header:?}");
+        if status == 403 {
+            assert!(response.json().get("id").is_none());
+            let garbage = send(address, "POST", &[header], b"{").await;
+            assert_eq!(garbage.status, 403);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_beyond_the_limit_and_a_body_nested_too_deep_are_refused() {
+    let options = HttpOptions::default().with_message_limit(2_000);
+    let address = listen(server().await, options).await;
+    let long = request(json!(1), "tools/list", json!({"long": "x".repeat(2_000)}));
+    let response = post(address, &long).await;
+    assert_eq!((response.status, response.code()), (413, -32_600));
+
+    let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+    let message = request(json!(1), "tools/list", json!({"deep": "DEEP"})).to_string();
+    let message = message.replace("\"DEEP\"", &deep);
+    let headers = [("MCP-Protocol-Version", VERSION), ("Mcp-Method", "tools/list")];
+    let response = send(address, "POST", &headers, message.as_bytes()).await;
+    assert_eq!((response.status, response.code()), (400, -32_600));
+    assert_eq!(response.json()["id"], 1);
+}
+
+// X-03: two clients use the same id at once.
+#[tokio::test]
+async fn ids_of_different_clients_have_nothing_to_do_with_each_other() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    let call = |text: &str| {
+        let params = json!({"name": "echo", "arguments": {"text": text}});
+        request(json!(1), "tools/call", params)
+    };
+    let (one, two) = (call("one"), call("two"));
+    let (first, second) = tokio::join!(post(address, &one), post(address, &two));
+    let text = |response: Value| response["result"]["content"][0]["text"].clone();
+    assert_eq!(text(first.json()), "one");
+    assert_eq!(text(second.json()), "two");
+}
+
+// X-13, S-18: the task is found from another connection.
+#[tokio::test]
+async fn a_task_is_followed_over_any_number_of_connections() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    let params = json!({"name": "report", "arguments": {"size": "small"}});
+    let created = post(address, &request(json!(1), "tools/call", params)).await.json();
+    let id = &created["result"]["taskId"];
+    let poll = request(json!(2), "tasks/get", json!({"taskId": id}));
+    let mut polls = 0;
+    loop {
+        let snapshot = post(address, &poll).await.json();
+        if snapshot["result"]["status"] == "input_required" {
+            break;
+        }
+        polls += 1;
+        assert!(polls < 10_000, "{snapshot}");
+    }
+}

@@ -1,0 +1,182 @@
+//! A server with one tool of each kind, and requests to it.
+
+use std::time::Duration;
+
+use mcp_tasks::{
+    Answer, Input, Server, TaskContext, ToolError, server::RequestContext, server::routing::ReceivedHeaders,
+    task_tool, tool_type,
+};
+use serde_json::{Value, json};
+
+pub(crate) const VERSION: &str = "2026-07-28";
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+#[tool_type]
+pub(crate) struct Approval {
+    approved: bool,
+}
+
+#[tool_type]
+pub(crate) struct Report {
+    size: String,
+    approved: bool,
+}
+
+/// Says what it was told.
+#[task_tool(task = "never")]
+pub(crate) async fn echo(text: String) -> Result<String, ToolError> {
+    Ok(text)
+}
+
+/// Takes either road.
+#[task_tool(ttl = "15m")]
+pub(crate) async fn add(left: u32, right: u32) -> Result<String, ToolError> {
+    match left.checked_add(right) {
+        Some(sum) => Ok(sum.to_string()),
+        None => Err(ToolError::tool("the sum is too large")),
+    }
+}
+
+/// Is always a task.
+#[task_tool(task = "required")]
+pub(crate) async fn job() -> Result<String, ToolError> {
+    Ok("done".to_owned())
+}
+
+/// Ends with a protocol error.
+#[task_tool]
+pub(crate) async fn broken() -> Result<String, ToolError> {
+    Err(ToolError::protocol(-1_000, "out of paper"))
+}
+
+/// Asks a person.
+#[task_tool(ttl = "15m", restart = "rerun")]
+pub(crate) async fn report(
+    ctx: TaskContext,
+    /// How long the report shall be.
+    size: String,
+    /// Approve the generated report outline?
+    approve_outline: Input<Approval>,
+) -> Result<Report, ToolError> {
+    ctx.status("Preparing report outline.").await?;
+    match approve_outline.ask(&ctx).await? {
+        Answer::Accept(Approval { approved }) => Ok(Report { size, approved }),
+        Answer::Decline | Answer::Cancel => Err(ToolError::cancelled("not approved")),
+    }
+}
+
+/// Asks a person, and asks also clients that do not say that they can ask one.
+#[task_tool(require_input_capability = false)]
+pub(crate) async fn hopeful(
+    ctx: TaskContext,
+    /// Go on?
+    go_on: Input<Approval>,
+) -> Result<String, ToolError> {
+    match go_on.ask(&ctx).await? {
+        Answer::Accept(_) => Ok("yes".to_owned()),
+        Answer::Decline | Answer::Cancel => Ok("no".to_owned()),
+    }
+}
+
+/// Waits until it is cancelled.
+#[task_tool(task = "auto")]
+pub(crate) async fn endless(ctx: TaskContext) -> Result<String, ToolError> {
+    Err(ctx.cancelled().await.into())
+}
+
+pub(crate) async fn server() -> Server {
+    Server::builder("test-server", "1.2.3")
+        .tool::<echo>()
+        .tool::<add>()
+        .tool::<job>()
+        .tool::<broken>()
+        .tool::<report>()
+        .tool::<hopeful>()
+        .tool::<endless>()
+        .build()
+        .await
+        .unwrap()
+}
+
+/// Everything that a client can declare here.
+pub(crate) fn all_capabilities() -> Value {
+    json!({"elicitation": {"form": {}}, "extensions": {TASKS: {}}})
+}
+
+pub(crate) fn meta(capabilities: Value) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": VERSION,
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    })
+}
+
+/// A request that declares everything.
+pub(crate) fn request(id: Value, method: &str, params: Value) -> Value {
+    request_declaring(id, method, params, all_capabilities())
+}
+
+pub(crate) fn request_declaring(id: Value, method: &str, mut params: Value, capabilities: Value) -> Value {
+    params["_meta"] = meta(capabilities);
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// What came back: the status on HTTP, and the message if there is one.
+pub(crate) type Back = (u16, Value);
+
+/// Sends a message as stdio does, without headers.
+pub(crate) async fn ask(server: &Server, message: &Value) -> Back {
+    let context = RequestContext::new(server.owner().clone());
+    send(server, &context, message).await
+}
+
+/// Sends a message as HTTP does, with these headers.
+pub(crate) async fn ask_with(server: &Server, headers: &[(&str, &str)], message: &Value) -> Back {
+    let headers = headers.iter().map(|(name, value)| (*name, value.as_bytes()));
+    let context = RequestContext::new(server.owner().clone()).with_headers(ReceivedHeaders::read(headers));
+    send(server, &context, message).await
+}
+
+async fn send(server: &Server, context: &RequestContext, message: &Value) -> Back {
+    let reply = server.answer(context, message.to_string().as_bytes()).await;
+    let message = reply.text().map_or(Value::Null, |text| serde_json::from_str(text).unwrap());
+    (reply.status(), message)
+}
+
+/// The result of a request that declares everything.
+pub(crate) async fn result(server: &Server, method: &str, params: Value) -> Value {
+    let (status, answer) = ask(server, &request(json!(1), method, params)).await;
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer["result"].is_object(), "{answer}");
+    answer["result"].clone()
+}
+
+/// The error of a request that declares everything.
+pub(crate) async fn error(server: &Server, method: &str, params: Value) -> Value {
+    let (_, answer) = ask(server, &request(json!(1), method, params)).await;
+    assert!(answer["error"].is_object(), "{answer}");
+    answer["error"].clone()
+}
+
+/// Calls a tool that becomes a task; gives its id.
+pub(crate) async fn create(server: &Server, tool: &str, arguments: Value) -> String {
+    let params = json!({"name": tool, "arguments": arguments});
+    let created = result(server, "tools/call", params).await;
+    assert_eq!(created["resultType"], "task", "{created}");
+    created["taskId"].as_str().unwrap().to_owned()
+}
+
+/// Asks until the task has this status.
+pub(crate) async fn until_status(server: &Server, id: &str, status: &str) -> Value {
+    let poll = async {
+        loop {
+            let snapshot = result(server, "tasks/get", json!({"taskId": id})).await;
+            if snapshot["status"] == status {
+                return snapshot;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), poll)
+        .await
+        .unwrap_or_else(|_| panic!("the task does not become {status}"))
+}

@@ -1,0 +1,189 @@
+//! Serving over a pair of byte streams.
+
+use std::time::Duration;
+
+use mcp_tasks::transport::stdio::{StdioOptions, serve_stream};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines},
+    task::JoinHandle,
+};
+
+use crate::server_harness::{request, request_declaring, server};
+
+struct Connection {
+    input: Option<DuplexStream>,
+    output: Lines<BufReader<DuplexStream>>,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Connection {
+    async fn open(options: StdioOptions) -> Self {
+        Self::to(server().await, options)
+    }
+
+    fn to(server: mcp_tasks::Server, options: StdioOptions) -> Self {
+        let (input, reader) = tokio::io::duplex(1 << 16);
+        let (writer, output) = tokio::io::duplex(1 << 16);
+        Self {
+            input: Some(input),
+            output: BufReader::new(output).lines(),
+            serving: tokio::spawn(serve_stream(server, reader, writer, options)),
+        }
+    }
+
+    async fn send(&mut self, bytes: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(bytes).await.unwrap();
+        input.write_all(b"\n").await.unwrap();
+    }
+
+    async fn send_message(&mut self, message: &Value) {
+        self.send(message.to_string().as_bytes()).await;
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = within(self.output.next_line()).await.unwrap().unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Ends the input; everything that was still written, and how serving ended.
+    async fn finish(mut self) -> Vec<Value> {
+        self.input = None;
+        let mut rest = Vec::new();
+        while let Some(line) = within(self.output.next_line()).await.unwrap() {
+            rest.push(serde_json::from_str(&line).unwrap());
+        }
+        within(self.serving).await.unwrap().unwrap();
+        rest
+    }
+}
+
+async fn within<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), future).await.expect("the connection hangs")
+}
+
+fn call(id: Value, tool: &str, capabilities: Value) -> Value {
+    request_declaring(id, "tools/call", json!({"name": tool, "arguments": {}}), capabilities)
+}
+
+// X-01, X-02, X-08, X-10, X-11, X-122, X-130, S-01
+#[tokio::test]
+async fn each_line_is_answered_by_at_most_one_line() {
+    let mut connection = Connection::open(StdioOptions::default()).await;
+    let silent = [
+        r#"{"jsonrpc":"2.0","method":"tools/call"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        r#"{"method":7}"#,
+        "   ",
+        "",
+    ];
+    for line in silent {
+        connection.send(line.as_bytes()).await;
+    }
+    let errors: [(&[u8], i64); 5] = [
+        (b"{", -32_700),
+        (b"\xff\xfe", -32_700),
+        (b"[]", -32_600),
+        (br#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#, -32_600),
+        (br#"{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}"#, -32_600),
+    ];
+    for (line, code) in errors {
+        connection.send(line).await;
+        let answer = connection.next().await;
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+        assert!(answer.get("id").is_none());
+    }
+    connection.send_message(&request(json!("last"), "tools/list", json!({}))).await;
+    assert_eq!(connection.next().await["id"], "last");
+    assert_eq!(connection.finish().await, Vec::<Value>::new());
+}
+
+// X-15: a slow request keeps nobody waiting, and no answer is torn.
+#[tokio::test]
+async fn requests_are_worked_on_side_by_side() {
+    let mut connection = Connection::open(StdioOptions::default()).await;
+    connection.send_message(&call(json!("slow"), "endless", json!({}))).await;
+    for id in 0..200 {
+        connection.send_message(&request(json!(id), "tools/list", json!({}))).await;
+        assert_eq!(connection.next().await["id"], id);
+    }
+}
+
+// X-03
+#[tokio::test]
+async fn an_id_that_is_still_in_use_is_refused() {
+    let mut connection = Connection::open(StdioOptions::default()).await;
+    connection.send_message(&call(json!(1), "endless", json!({}))).await;
+    connection.send_message(&request(json!(1), "tools/list", json!({}))).await;
+    let refused = connection.next().await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32_600)));
+    // Another type is another id.
+    connection.send_message(&request(json!("1"), "tools/list", json!({}))).await;
+    assert_eq!(connection.next().await["id"], "1");
+}
+
+// X-72, X-73, X-76: and an answered id is free again.
+#[tokio::test]
+async fn a_cancelled_request_is_not_answered_any_more() {
+    let mut connection = Connection::open(StdioOptions::default()).await;
+    let cancel = |id: Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    connection.send_message(&call(json!(1), "endless", json!({}))).await;
+    for id in [json!(1), json!(1), json!("unknown"), json!(null)] {
+        connection.send_message(&cancel(id)).await;
+    }
+    connection.send_message(&request(json!(1), "tools/list", json!({}))).await;
+    assert_eq!(connection.next().await["id"], 1);
+    assert_eq!(connection.finish().await, Vec::<Value>::new());
+}
+
+// S-18, S-20, X-13: the task outlives its request and its connection.
+#[tokio::test]
+async fn a_task_outlives_the_connection_that_made_it() {
+    let server = server().await;
+    let capabilities = crate::server_harness::all_capabilities();
+    let mut connection = Connection::to(server.clone(), StdioOptions::default());
+    connection.send_message(&call(json!(1), "endless", capabilities)).await;
+    let created = connection.next().await;
+    let id = created["result"]["taskId"].as_str().unwrap().to_owned();
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    connection.send_message(&cancel).await;
+    connection.finish().await;
+
+    let mut connection = Connection::to(server, StdioOptions::default());
+    connection.send_message(&request(json!(1), "tasks/get", json!({"taskId": id}))).await;
+    assert_eq!(connection.next().await["result"]["status"], "working");
+}
+
+// X-126: answers in flight leave, a request that does not end does not keep the connection.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_the_input_ends_the_connection() {
+    let mut connection = Connection::open(StdioOptions::default()).await;
+    connection.send_message(&call(json!("slow"), "endless", json!({}))).await;
+    connection.send_message(&request(json!("quick"), "tools/list", json!({}))).await;
+    let rest = connection.finish().await;
+    assert_eq!(rest.len(), 1);
+    assert_eq!(rest[0]["id"], "quick");
+}
+
+#[tokio::test]
+async fn the_last_line_needs_no_line_break() {
+    let mut connection = Connection::open(StdioOptions::default()).await;
+    let message = request(json!(1), "tools/list", json!({})).to_string();
+    let input = connection.input.as_mut().unwrap();
+    input.write_all(message.as_bytes()).await.unwrap();
+    assert_eq!(connection.finish().await[0]["id"], 1);
+}
+
+#[tokio::test]
+async fn a_line_beyond_the_limit_is_refused_and_the_next_one_is_answered() {
+    let mut connection = Connection::open(StdioOptions::default().with_message_limit(1_000)).await;
+    let long = request(json!(1), "tools/list", json!({"long": "x".repeat(1_000)}));
+    connection.send_message(&long).await;
+    let refused = connection.next().await;
+    assert_eq!(refused["error"]["code"], -32_600);
+    assert!(refused.get("id").is_none());
+    connection.send_message(&request(json!(2), "tools/list", json!({}))).await;
+    assert_eq!(connection.next().await["id"], 2);
+}
