@@ -13,15 +13,7 @@ pub(crate) fn run() -> ExitCode {
         ("format", cargo(&["fmt", "--all", "--check"])),
         (
             "clippy",
-            cargo(&[
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--all-features",
-                "--",
-                "-D",
-                "warnings",
-            ]),
+            cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]),
         ),
         ("documentation", doc),
         ("codegen --check", ourselves(&["codegen", "--check"])),
@@ -35,10 +27,7 @@ pub(crate) fn run() -> ExitCode {
             Ok(status) if status.success() => {}
             Ok(_) => failed.push(name),
             Err(error) => {
-                eprintln!(
-                    "ci: cannot start `{}`: {error}",
-                    check.get_program().display()
-                );
+                eprintln!("ci: cannot start `{}`: {error}", check.get_program().display());
                 failed.push(name);
             }
         }

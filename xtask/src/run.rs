@@ -29,17 +29,9 @@ pub(crate) fn wire_package(command: &str, arguments: &[String]) -> ExitCode {
 pub(crate) fn passed_on(command: &mut Command) -> ExitCode {
     match command.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
-        Ok(status) => ExitCode::from(
-            status
-                .code()
-                .and_then(|code| u8::try_from(code).ok())
-                .unwrap_or(1),
-        ),
+        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
         Err(error) => {
-            eprintln!(
-                "xtask: cannot start `{}`: {error}",
-                command.get_program().display()
-            );
+            eprintln!("xtask: cannot start `{}`: {error}", command.get_program().display());
             ExitCode::FAILURE
         }
     }

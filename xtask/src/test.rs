@@ -1,9 +1,5 @@
 //! `cargo xtask test`: all tests of the workspace, with the number that passed.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a program for the terminal"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::{
     io::{BufRead, BufReader},
@@ -17,19 +13,11 @@ const FIXTURE: &str = "mcp-tasks/tests/one_dependency";
 
 /// Runs the workspace's tests, then the fixture's, and prints the sums.
 pub(crate) fn run() -> ExitCode {
-    let mut runs = vec![cargo(&[
-        "test",
-        "--workspace",
-        "--all-features",
-        "--no-fail-fast",
-    ])];
+    let mut runs = vec![cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])];
     let manifest = root().join(FIXTURE).join("Cargo.toml");
     if manifest.exists() {
         let mut fixture = cargo(&["test", "--manifest-path"]);
-        fixture
-            .arg(manifest)
-            .arg("--target-dir")
-            .arg(root().join("target/one_dependency"));
+        fixture.arg(manifest).arg("--target-dir").arg(root().join("target/one_dependency"));
         runs.push(fixture);
     }
 
@@ -47,10 +35,7 @@ pub(crate) fn run() -> ExitCode {
             }
         }
     }
-    println!(
-        "\n{} tests passed, {} failed, {} ignored",
-        total.passed, total.failed, total.ignored
-    );
+    println!("\n{} tests passed, {} failed, {} ignored", total.passed, total.failed, total.ignored);
     if all_ended_well && total.failed == 0 && total.passed > 0 {
         ExitCode::SUCCESS
     } else {
@@ -115,14 +100,7 @@ mod tests {
     #[test]
     fn result_lines_are_added_up_and_others_are_not() {
         let line = "test result: FAILED. 12 passed; 1 failed; 2 ignored; 0 measured; 3 filtered out; finished in 0.01s";
-        assert_eq!(
-            Counts::of_line(line),
-            Some(Counts {
-                passed: 12,
-                failed: 1,
-                ignored: 2
-            })
-        );
+        assert_eq!(Counts::of_line(line), Some(Counts { passed: 12, failed: 1, ignored: 2 }));
         assert_eq!(Counts::of_line("test it::works ... ok"), None);
     }
 }
