@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use mcp_tasks_types::v2026_07_28::{CreateTaskResult, DiscoverResult, GetTaskResult, UpdateTaskResult};
 use peer::{HttpPeer, Peer, StdioPeer};
 use serde_json::{Value, json};
 
@@ -192,8 +193,15 @@ fn is_live(result: &Value) -> bool {
     matches!(result.get("status").and_then(Value::as_str), Some("working" | "input_required"))
 }
 
-/// What the printed line does not show: ids, identity, the question and the result.
+/// What the printed line does not show: types, ids, identity, the question and the result.
 fn check(step: &Step, answer: &Value, result: &Value) -> Result<(), Failure> {
+    let text = result.to_string();
+    match step.method {
+        "server/discover" => mcp_tasks_types::from_str::<DiscoverResult>(&text).map(drop),
+        "tools/call" => mcp_tasks_types::from_str::<CreateTaskResult>(&text).map(drop),
+        "tasks/get" => mcp_tasks_types::from_str::<GetTaskResult>(&text).map(drop),
+        _ => mcp_tasks_types::from_str::<UpdateTaskResult>(&text).map(drop),
+    }?;
     let identity = &result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"];
     if !identity.is_string() {
         return Err(differs("a server identity", result));
