@@ -1,0 +1,171 @@
+//! What a body may do with its task: say where it stands, ask, record steps, and learn that it has to stop.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_tasks_types::{RawJson, TaskId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::engine::Run;
+use crate::error::Interrupted;
+use crate::lifecycle::Event;
+use crate::record::{InputRecord, InputState, StepRecord};
+
+/// The body's view of its task. Cheap to clone; every clone speaks for the same run.
+///
+/// Each method is a checkpoint: once the run is over, it gives [`Interrupted`], which `?` passes on. The engine knows
+/// that the run is over, so whatever error a body returns after that counts as the interruption.
+#[derive(Clone)]
+pub struct TaskContext {
+    run: Arc<Run>,
+}
+
+impl TaskContext {
+    pub(crate) fn new(run: Arc<Run>) -> Self {
+        Self { run }
+    }
+
+    /// The task's id. An ordinary call that became no task has one too, which nobody else knows.
+    #[must_use]
+    pub fn task_id(&self) -> &TaskId {
+        self.run.id()
+    }
+
+    /// Tells people where the task stands. Recorded and visible when it returns.
+    ///
+    /// # Errors
+    ///
+    /// When the run is over.
+    pub async fn status(&self, message: impl Into<String>) -> Result<(), Interrupted> {
+        self.checkpoint()?;
+        match self.run.token() {
+            Some(token) => self.run.emit(Event::Status { token, message: message.into() }).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the run may go on, for stretches of work without any other method.
+    ///
+    /// # Errors
+    ///
+    /// When the run is over.
+    pub fn checkpoint(&self) -> Result<(), Interrupted> {
+        self.run.checkpoint()
+    }
+
+    /// Waits until the run is over, for a `select!` beside work that knows no checkpoints.
+    pub async fn cancelled(&self) -> Interrupted {
+        self.run.stopped().await
+    }
+
+    /// Does a piece of work once in the task's life: its value is recorded, and a body that runs again gets the value
+    /// from the record.
+    ///
+    /// If the process dies between the work and its record, the work is done again; give the
+    /// [`fencing_token`](Self::fencing_token) and the task's id to an effect that has to be done once. A name that is
+    /// used again in the same run gets a number. An error is not recorded.
+    ///
+    /// # Errors
+    ///
+    /// The work's own error, or that the run is over.
+    pub async fn step<T, E, F, W>(&self, name: impl Into<String>, work: F) -> Result<T, E>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<Interrupted>,
+        F: FnOnce() -> W,
+        W: Future<Output = Result<T, E>>,
+    {
+        self.checkpoint()?;
+        let Some(token) = self.run.token() else {
+            return work().await;
+        };
+        let name = self.run.use_step(&name.into());
+        let fingerprint = std::any::type_name::<T>();
+        if let Some(recorded) = self.run.recorded_step(&name) {
+            let value = recorded.value.get().ok().filter(|_| recorded.fingerprint == fingerprint);
+            return value.ok_or_else(|| {
+                self.run.fault(format!("the tool does something else in step `{name}` than before the restart")).into()
+            });
+        }
+        let value = work().await?;
+        let text = RawJson::new(&value)
+            .map_err(|err| self.run.fault(format!("the value of step `{name}` cannot be written: {err}")))?;
+        self.run.record_step(token, StepRecord::new(name, fingerprint, text)).await?;
+        Ok(value)
+    }
+
+    /// Grows each time the task is taken up; lets the receiver of an effect refuse a run that was overtaken.
+    #[must_use]
+    pub fn fencing_token(&self) -> u64 {
+        self.run.token().unwrap_or(0)
+    }
+
+    /// Asks a declared question and waits for the answer, which has passed its form.
+    pub(crate) async fn ask(&self, declared: &str) -> Result<RawJson, Interrupted> {
+        self.checkpoint()?;
+        let run = &self.run;
+        let Some(declaration) = run.tool().definition.inputs().iter().find(|input| input.key() == declared) else {
+            return Err(run.fault(format!("the tool asks for `{declared}`, which it does not declare")));
+        };
+        let Some(token) = run.token() else {
+            return Err(run.cannot_ask());
+        };
+        let key = run.use_key(declared);
+        let mut withdrawal = Withdrawal { run, token, key: &key, pending: false };
+        match run.record().input(&key) {
+            Some(input) if input.fingerprint != declaration.fingerprint() => {
+                return Err(run.fault(format!("the tool asks something else under `{key}` than before the restart")));
+            }
+            Some(_) => {}
+            None => {
+                let input = InputRecord::new(&key, declaration.request().clone(), declaration.fingerprint());
+                // Asking and withdrawing run in this order even if the body loses interest in between.
+                withdrawal.pending = true;
+                run.emit(Event::Ask { token, inputs: vec![input] }).await?;
+            }
+        }
+        withdrawal.pending = true;
+        let answer = run.wait(|record| match record.input(&key).map(|input| &input.state) {
+            Some(InputState::Answered { response }) => Some(response.clone()),
+            _ => None,
+        });
+        let answer = answer.await;
+        withdrawal.pending = false;
+        answer
+    }
+
+    /// An answer that passed its form and that the tool's type still does not take: the type was changed meanwhile.
+    pub(crate) fn answer_unreadable(&self, key: &str, message: &str) -> Interrupted {
+        self.run.fault(format!("the recorded answer to `{key}` does not fit the tool any more: {message}"))
+    }
+}
+
+impl fmt::Debug for TaskContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskContext").field("task_id", self.task_id()).finish_non_exhaustive()
+    }
+}
+
+/// Takes a question back when the body stops waiting for it, as in a `select!` that something else wins.
+struct Withdrawal<'a> {
+    run: &'a Arc<Run>,
+    token: u64,
+    key: &'a str,
+    pending: bool,
+}
+
+impl Drop for Withdrawal<'_> {
+    fn drop(&mut self) {
+        // A run that is over leaves its questions to whoever takes the task up next.
+        if !self.pending || self.run.interruption().is_some() {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (run, event) = (Arc::clone(self.run), Event::Withdraw { token: self.token, key: self.key.to_owned() });
+        runtime.spawn(async move {
+            // If it comes too late, there is nothing to take back.
+            let _ = run.emit(event).await;
+        });
+    }
+}

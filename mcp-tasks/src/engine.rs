@@ -1,0 +1,385 @@
+//! The engine: creates tasks, runs their bodies, answers for them, and brings every run to a recorded end.
+//!
+//! The engine knows owners, records and tools; it knows no message and no transport. What it answers with are records,
+//! which the server turns into the words of a generation.
+
+mod builder;
+mod core;
+mod recover;
+mod run;
+mod supervise;
+mod timer;
+mod update;
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_tasks_types::{Map, RawJson, RawObject, TaskId};
+use serde::Serialize;
+
+pub use builder::EngineBuilder;
+pub(crate) use run::Run;
+
+use self::core::{Core, Refusal, Tool};
+use self::supervise::End;
+use crate::clock::after;
+use crate::digest;
+use crate::error::{ArgumentError, EngineError, EngineErrorKind, InterruptedKind};
+use crate::lifecycle::{Event, Outcome};
+use crate::output::text_result;
+use crate::owner::Owner;
+use crate::record::{ErrorRecord, Generation, SharedRecord, TaskRecord, Visibility};
+use crate::store::{Change, Parts, Store};
+use crate::tool::{Restart, ToolDefinition};
+
+/// Creates, runs and answers for tasks. Cheap to clone; every clone is the same engine.
+///
+/// Every method that touches a task takes its owner; another owner's task is as good as none.
+#[derive(Clone)]
+pub struct Engine {
+    core: Arc<Core>,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NewTask {
+    /// Who calls.
+    pub owner: Owner,
+    /// The method of the request.
+    pub method: String,
+    /// The tool's name.
+    pub tool: String,
+    /// The arguments.
+    pub arguments: RawObject,
+    /// The wire generation of the request.
+    pub generation: Generation,
+    /// What the task says before its body says anything.
+    pub status_message: Option<String>,
+}
+
+impl NewTask {
+    /// A `tools/call` of the present generation.
+    pub fn new(owner: Owner, tool: impl Into<String>, arguments: RawObject) -> Self {
+        Self {
+            owner,
+            method: "tools/call".to_owned(),
+            tool: tool.into(),
+            arguments,
+            generation: Generation::V2026_07_28,
+            status_message: None,
+        }
+    }
+
+    /// Sets another method.
+    #[must_use]
+    pub fn with_method(mut self, method: impl Into<String>) -> Self {
+        self.method = method.into();
+        self
+    }
+
+    /// Sets another generation.
+    #[must_use]
+    pub fn with_generation(mut self, generation: Generation) -> Self {
+        self.generation = generation;
+        self
+    }
+
+    /// Sets what the task says before its body says anything.
+    #[must_use]
+    pub fn with_status_message(mut self, message: impl Into<String>) -> Self {
+        self.status_message = Some(message.into());
+        self
+    }
+}
+
+/// How an ordinary call ended.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "an answer is a result or an error")]
+pub enum InlineOutcome {
+    /// With a result, possibly one that tells of an error of the tool.
+    Result(RawObject),
+    /// With a protocol error.
+    Error(ErrorRecord),
+}
+
+impl Engine {
+    /// Begins an engine over a store.
+    pub fn builder(store: impl Store) -> EngineBuilder {
+        EngineBuilder::new(store)
+    }
+
+    /// The tools, in the order of registration.
+    pub fn tools(&self) -> impl Iterator<Item = &ToolDefinition> {
+        self.core.tools.iter().map(|tool| &tool.definition)
+    }
+
+    /// The tool with this name.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&ToolDefinition> {
+        self.core.tool(name).map(|tool| &tool.definition)
+    }
+
+    /// Whether a tool can be called with these arguments.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them; `None` inside when there is no such tool.
+    pub fn check(&self, tool: &str, arguments: &RawObject) -> Result<(), Option<ArgumentError>> {
+        let tool = self.core.tool(tool).ok_or(None)?;
+        (tool.check)(arguments).map_err(Some)
+    }
+
+    /// Creates a task and starts its body. The task is durable when this returns, and it lives on when the caller does
+    /// not wait for that: then either nothing was created, or the task runs to its end like any other.
+    ///
+    /// # Errors
+    ///
+    /// When the tool is unknown, its arguments do not fit, the engine shuts down or the store fails; nothing was
+    /// created then.
+    pub async fn create(&self, task: NewTask) -> Result<SharedRecord, EngineError> {
+        let tool = self.admit(&task)?;
+        let record = self.new_record(&task, &tool, Visibility::Task)?;
+        let core = Arc::clone(&self.core);
+        let span = tracing::Span::current();
+        // In a task of its own, so that a caller who gives up cannot stop it half-way.
+        let created = tokio::spawn(tracing::Instrument::instrument(
+            async move {
+                let (run, _) = Run::of_task(Arc::clone(&core), tool, record.clone());
+                // Known before it is stored: a cancel that follows at once finds the run.
+                let registration = core.register(Arc::clone(&run))?;
+                let record = core.store.insert(record).await?;
+                core.announce(&record);
+                tracing::info!(task = %record.id, tool = task.tool, "the task was created");
+                supervise::start(run, registration, task.arguments);
+                Ok(record)
+            },
+            span,
+        ));
+        created.await.unwrap_or_else(|err| Err(EngineError::internal(err)))
+    }
+
+    /// The task as it is now. A read: asking again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When this owner has no such task, or the store fails.
+    pub async fn get(&self, owner: &Owner, id: &TaskId) -> Result<SharedRecord, EngineError> {
+        let record = self.core.store.load(id, Parts::Head).await?;
+        let Some(record) = record.filter(|record| record.owner == *owner && record.visibility == Visibility::Task) else {
+            return Err(EngineError::task_not_found());
+        };
+        if !record.is_due(&self.core.now()) {
+            return Ok(record);
+        }
+        self.core.overdue(record).await?.ok_or_else(EngineError::task_not_found)
+    }
+
+    /// Gives answers to the task's outstanding questions, all or none. They are durable and visible when this returns.
+    /// Keys that are not outstanding are ignored, whatever their values are.
+    ///
+    /// # Errors
+    ///
+    /// When this owner has no such task, an answer does not fit its question, or the store fails.
+    pub async fn update(
+        &self,
+        owner: &Owner,
+        id: &TaskId,
+        responses: Map<RawJson>,
+    ) -> Result<SharedRecord, EngineError> {
+        let record = self.get(owner, id).await?;
+        self.core.answer(record, responses).await
+    }
+
+    /// Asks the task to stop. A task that waits or that nobody works on is cancelled when this returns; for a working
+    /// one the wish is recorded, and its body is not waited for. On a task that has ended, nothing happens.
+    ///
+    /// # Errors
+    ///
+    /// When this owner has no such task, or the store fails.
+    pub async fn cancel(
+        &self,
+        owner: &Owner,
+        id: &TaskId,
+        reason: Option<String>,
+    ) -> Result<SharedRecord, EngineError> {
+        let record = self.get(owner, id).await?;
+        let before = record.version;
+        let record = self.core.transition(record, Event::Cancel { reason }).await.map_err(refused)?;
+        if record.version != before {
+            let reason = record.cancel.as_ref().and_then(|cancel| cancel.reason.as_deref());
+            tracing::info!(task = %record.id, status = record.state.name(), reason, "a cancellation was asked for");
+        }
+        Ok(record)
+    }
+
+    /// Runs the body once and waits for its result, without a task. If the caller stops waiting, the body is told to.
+    ///
+    /// # Errors
+    ///
+    /// When the tool is unknown, its arguments do not fit, the engine shuts down, or the body asks a question.
+    pub async fn call_inline(&self, task: NewTask) -> Result<InlineOutcome, EngineError> {
+        let tool = self.admit(&task)?;
+        let record = self.new_record(&task, &tool, Visibility::Inline)?;
+        let run = Run::of_call(Arc::clone(&self.core), tool, record);
+        let registration = self.core.register(Arc::clone(&run))?;
+        let _stop = StopOnDrop(Arc::clone(&run));
+        let body = tokio::spawn(supervise::run_inline(run, registration, task.arguments));
+        let end = body.await.map_err(EngineError::internal)?;
+        match end {
+            End::Finish(Outcome::Completed { result }) => Ok(InlineOutcome::Result(result)),
+            End::Finish(Outcome::Failed { error, .. }) => Ok(InlineOutcome::Error(error)),
+            End::Finish(Outcome::Cancelled { message }) => {
+                let result = self.core.full_result(text_result(message, true)).map_err(EngineError::internal)?;
+                Ok(InlineOutcome::Result(result))
+            }
+            End::CannotAsk => {
+                Err(EngineError::new(EngineErrorKind::InputUnavailable, "the tool asks, and nobody can be asked"))
+            }
+            End::Release | End::Lost => Err(EngineError::shutting_down()),
+        }
+    }
+
+    /// Waits until the task is as wanted, or has ended, and gives it as it is then.
+    ///
+    /// # Errors
+    ///
+    /// When this owner has no such task, or it is removed meanwhile, or the store fails.
+    pub async fn wait(
+        &self,
+        owner: &Owner,
+        id: &TaskId,
+        mut wanted: impl FnMut(&TaskRecord) -> bool,
+    ) -> Result<SharedRecord, EngineError> {
+        let mut changes = self.core.store.changes();
+        loop {
+            let record = self.get(owner, id).await?;
+            if record.state.is_terminal() || wanted(&record) {
+                return Ok(record);
+            }
+            loop {
+                match changes.next().await {
+                    Some(Change::Written { id: changed, .. } | Change::Removed { id: changed }) if changed != *id => {}
+                    Some(_) => break,
+                    None => return Err(EngineError::shutting_down()),
+                }
+            }
+        }
+    }
+
+    /// Waits until the task has ended.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait).
+    pub async fn settled(&self, owner: &Owner, id: &TaskId) -> Result<SharedRecord, EngineError> {
+        self.wait(owner, id, |_| false).await
+    }
+
+    /// How many bodies run in this process.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        *self.core.count.borrow()
+    }
+
+    /// Waits until no body runs in this process.
+    pub async fn idle(&self) {
+        // The sender is in `self`; waiting cannot fail.
+        let _ = self.core.count.subscribe().wait_for(|count| *count == 0).await;
+    }
+
+    /// Takes up live tasks that nobody works on, as those of a dead process: runs them again or fails them, as their
+    /// tools want. Done when the engine is built. Gives their number.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub async fn recover(&self) -> Result<usize, EngineError> {
+        Ok(self.core.recover().await?)
+    }
+
+    /// Takes no new work, tells every body to stop, waits for them for a bounded time, and closes the store. A task
+    /// whose tool can be run again is handed over and goes on after the next start; others fail and say so.
+    pub async fn shutdown(&self) {
+        let core = &self.core;
+        let runs: Vec<Arc<Run>> = {
+            let mut running = core.running();
+            running.closed = true;
+            running.runs.values().cloned().collect()
+        };
+        core.closing.send_replace(true);
+        for run in runs {
+            run.stop(InterruptedKind::Shutdown);
+        }
+        // The supervisors end the bodies; this is for a store that does not answer.
+        let deadline = after(&core.now(), core.settings.shutdown_grace_ms.saturating_mul(2));
+        if crate::clock::until(&*core.clock, &deadline, self.idle()).await.is_none() {
+            tracing::warn!(runs = self.running(), "the engine stops although not every run has ended");
+        }
+        core.store.close().await;
+    }
+
+    fn admit(&self, task: &NewTask) -> Result<Arc<Tool>, EngineError> {
+        if *self.core.closing.borrow() {
+            return Err(EngineError::shutting_down());
+        }
+        let tool = self.core.tool(&task.tool).ok_or_else(|| EngineError::unknown_tool(&task.tool))?;
+        (tool.check)(&task.arguments)?;
+        Ok(Arc::clone(tool))
+    }
+
+    fn new_record(&self, task: &NewTask, tool: &Tool, visibility: Visibility) -> Result<TaskRecord, EngineError> {
+        let core = &self.core;
+        let id = core.ids.task_id().map_err(EngineError::internal)?;
+        let definition = &tool.definition;
+        let mut record =
+            TaskRecord::new(id, task.owner.clone(), &task.method, tool.fingerprint.clone(), core.now());
+        record.generation = task.generation;
+        record.visibility = visibility;
+        record.status_message.clone_from(&task.status_message);
+        record.ttl_ms = definition.get_ttl_ms();
+        record.poll_interval_ms = definition.get_poll_ms();
+        record.fence = 1;
+        record.attempt = 1;
+        record.lease = Some(core.lease(1));
+        if visibility == Visibility::Task {
+            record.params_digest = digest::of_json_text(task.arguments.as_str());
+            if definition.restart_policy() == Restart::Rerun {
+                let params = Params { name: &task.tool, arguments: &task.arguments };
+                record.params = Some(RawObject::new(&params).map_err(EngineError::internal)?);
+            }
+        }
+        Ok(record)
+    }
+}
+
+/// The original parameters as they are kept: the arguments letter for letter, and nothing about the client.
+#[derive(Serialize)]
+struct Params<'a> {
+    name: &'a str,
+    arguments: &'a RawObject,
+}
+
+fn refused(refusal: Refusal) -> EngineError {
+    match refusal {
+        Refusal::Gone => EngineError::task_not_found(),
+        Refusal::Store(err) => err.into(),
+        Refusal::Illegal(illegal) => EngineError::internal(illegal),
+    }
+}
+
+/// Tells the body of an ordinary call to stop when nobody waits for its result any more.
+struct StopOnDrop(Arc<Run>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop(InterruptedKind::Cancelled);
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools: Vec<&str> = self.tools().map(ToolDefinition::name).collect();
+        f.debug_struct("Engine").field("tools", &tools).field("running", &self.running()).finish_non_exhaustive()
+    }
+}

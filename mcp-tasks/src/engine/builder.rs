@@ -1,0 +1,147 @@
+//! How an engine is put together and started.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Mutex};
+
+use mcp_tasks_types::v2026_07_28::Implementation;
+use tokio::sync::{Notify, watch};
+
+use super::Engine;
+use super::core::{Core, Running, Settings, Tool};
+use super::timer;
+use crate::clock::{Clock, Ids, RandomIds, SystemClock};
+use crate::error::{BuildError, DefinitionError};
+use crate::store::{DynStore, Store};
+use crate::tool::TaskTool;
+
+/// An engine in the making.
+pub struct EngineBuilder {
+    store: Box<dyn DynStore>,
+    clock: Arc<dyn Clock>,
+    ids: Box<dyn Ids>,
+    identity: Option<Implementation>,
+    tools: Vec<Arc<Tool>>,
+    settings: Settings,
+}
+
+impl EngineBuilder {
+    pub(super) fn new(store: impl Store) -> Self {
+        Self {
+            store: Box::new(store),
+            clock: Arc::new(SystemClock::new()),
+            ids: Box::new(RandomIds::new()),
+            identity: None,
+            tools: Vec::new(),
+            settings: Settings { lease_ms: 30_000, shutdown_grace_ms: 2_000, expired_retention_ms: 60_000 },
+        }
+    }
+
+    /// Sets where the time comes from.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Sets where identifiers come from.
+    #[must_use]
+    pub fn ids(mut self, ids: impl Ids) -> Self {
+        self.ids = Box::new(ids);
+        self
+    }
+
+    /// Sets who the server is; every kept result says so in its `_meta` (S-10).
+    #[must_use]
+    pub fn identity(mut self, identity: Implementation) -> Self {
+        self.identity = Some(identity);
+        self
+    }
+
+    /// Registers a tool.
+    #[must_use]
+    pub fn tool<T: TaskTool>(mut self) -> Self {
+        self.tools.push(Arc::new(Tool::of::<T>()));
+        self
+    }
+
+    /// Sets how long a lease counts without being renewed; it is renewed three times as often.
+    #[must_use]
+    pub fn lease_ms(mut self, lease_ms: u64) -> Self {
+        self.settings.lease_ms = lease_ms.max(3);
+        self
+    }
+
+    /// Sets how long bodies may go on after the engine was told to shut down.
+    #[must_use]
+    pub fn shutdown_grace_ms(mut self, shutdown_grace_ms: u64) -> Self {
+        self.settings.shutdown_grace_ms = shutdown_grace_ms;
+        self
+    }
+
+    /// Sets how long a task that outlived its lifetime stays readable as failed.
+    #[must_use]
+    pub fn expired_retention_ms(mut self, expired_retention_ms: u64) -> Self {
+        self.settings.expired_retention_ms = expired_retention_ms;
+        self
+    }
+
+    /// Starts the engine and takes up the tasks that nobody works on. Needs a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// When tools have faults, all of which are told at once, or when the store fails.
+    pub async fn build(self) -> Result<Engine, BuildError> {
+        self.check_tools()?;
+        let worker = self.ids.worker_id();
+        let worker = worker.map_err(|err| BuildError::with_source("there are no random numbers", err))?;
+        let core = Arc::new(Core {
+            store: self.store,
+            clock: self.clock,
+            ids: self.ids,
+            identity: self.identity,
+            tools: self.tools,
+            worker,
+            settings: self.settings,
+            running: Mutex::new(Running::default()),
+            count: watch::Sender::new(0),
+            closing: watch::Sender::new(false),
+            timer: Arc::new(Notify::new()),
+            next_wake: AtomicI64::new(i64::MAX),
+            heartbeat_at: AtomicI64::new(i64::MAX),
+        });
+        let follow = timer::follow(Arc::downgrade(&core), core.store.changes(), core.closing.subscribe());
+        tokio::spawn(follow);
+        let recovered = core.recover().await;
+        let recovered = recovered.map_err(|err| BuildError::with_source("the unfinished tasks cannot be read", err))?;
+        if recovered > 0 {
+            tracing::info!(tasks = recovered, "unfinished tasks were taken up");
+        }
+        tokio::spawn(timer::keep_time(Arc::downgrade(&core), core.closing.subscribe()));
+        Ok(Engine { core })
+    }
+
+    fn check_tools(&self) -> Result<(), BuildError> {
+        let mut names = BTreeSet::new();
+        let mut faults = Vec::new();
+        for tool in &self.tools {
+            let definition = &tool.definition;
+            faults.extend(definition.faults());
+            if !names.insert(definition.name()) {
+                faults.push(DefinitionError::new(definition.name(), "there are two tools of this name"));
+            }
+            for (key, member) in definition.secrets() {
+                tracing::warn!(tool = definition.name(), key, member, "a form must not ask for secrets");
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(BuildError::of_tools(faults)) }
+    }
+}
+
+impl fmt::Debug for EngineBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools: Vec<&str> = self.tools.iter().map(|tool| tool.definition.name()).collect();
+        f.debug_struct("EngineBuilder").field("tools", &tools).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,204 @@
+//! What all parts of the engine share: the store with its one way of writing, and the table of runs.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mcp_tasks_types::v2026_07_28::{CallToolResult, Implementation, ResultMetaObject};
+use mcp_tasks_types::{JsonError, RawObject, TaskId, Timestamp};
+use tokio::sync::{Notify, watch};
+
+use super::run::Run;
+use crate::clock::{Clock, Ids, after};
+use crate::error::{ArgumentError, EngineError, ToolError};
+use crate::lifecycle::{Event, IllegalTransition, apply};
+use crate::record::{SharedRecord, ToolFingerprint};
+use crate::store::{DynStore, Parts, StoreError, StoreErrorKind};
+use crate::tool::{TaskTool, ToolCall, ToolDefinition};
+use crate::{BoxFuture, record};
+
+/// A registered tool.
+pub(crate) struct Tool {
+    pub(crate) definition: ToolDefinition,
+    pub(super) fingerprint: ToolFingerprint,
+    pub(super) check: fn(&RawObject) -> Result<(), ArgumentError>,
+    pub(super) run: fn(ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>>,
+}
+
+impl Tool {
+    pub(super) fn of<T: TaskTool>() -> Self {
+        let definition = T::definition();
+        let fingerprint = definition.fingerprint();
+        Self { definition, fingerprint, check: T::check, run: T::run }
+    }
+}
+
+/// Durations that hold for all tools.
+#[derive(Clone, Copy)]
+pub(super) struct Settings {
+    pub(super) lease_ms: u64,
+    pub(super) shutdown_grace_ms: u64,
+    pub(super) expired_retention_ms: u64,
+}
+
+pub(crate) struct Core {
+    pub(super) store: Box<dyn DynStore>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Box<dyn Ids>,
+    pub(super) identity: Option<Implementation>,
+    /// In the order of registration.
+    pub(super) tools: Vec<Arc<Tool>>,
+    pub(super) worker: String,
+    pub(super) settings: Settings,
+    pub(super) running: Mutex<Running>,
+    /// The number of runs, for those who wait until there is none.
+    pub(super) count: watch::Sender<usize>,
+    pub(super) closing: watch::Sender<bool>,
+    pub(super) timer: Arc<Notify>,
+    /// When the timer wakes by itself.
+    pub(super) next_wake: AtomicI64,
+    pub(super) heartbeat_at: AtomicI64,
+}
+
+/// The runs of this process.
+#[derive(Default)]
+pub(super) struct Running {
+    pub(super) runs: BTreeMap<TaskId, Arc<Run>>,
+    pub(super) closed: bool,
+}
+
+/// Why an event was not written.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// It cannot happen to the task.
+    Illegal(IllegalTransition),
+    /// The task is gone.
+    Gone,
+    /// The store failed.
+    Store(StoreError),
+}
+
+impl Core {
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.tools.iter().find(|tool| tool.definition.name() == name)
+    }
+
+    pub(super) fn running(&self) -> MutexGuard<'_, Running> {
+        // No code that can panic runs while the table is half changed.
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a run into the table, so that whatever happens to its task from now on reaches it.
+    pub(super) fn register(self: &Arc<Self>, run: Arc<Run>) -> Result<Registration, EngineError> {
+        let heartbeat_at = after(&self.now(), self.settings.lease_ms / 3).unix_millis();
+        let id = run.id().clone();
+        let mut running = self.running();
+        if running.closed {
+            return Err(EngineError::shutting_down());
+        }
+        if running.runs.is_empty() {
+            self.heartbeat_at.store(heartbeat_at, Ordering::SeqCst);
+        }
+        running.runs.insert(id.clone(), run);
+        self.count.send_replace(running.runs.len());
+        drop(running);
+        self.wake_timer_by(heartbeat_at);
+        Ok(Registration { core: Arc::clone(self), id })
+    }
+
+    pub(super) fn wake_timer_by(&self, deadline: i64) {
+        if deadline < self.next_wake.load(Ordering::SeqCst) {
+            self.timer.notify_one();
+        }
+    }
+
+    /// Makes a written record known in this process.
+    pub(super) fn announce(&self, record: &SharedRecord) {
+        let run = self.running().runs.get(&record.id).cloned();
+        if let Some(run) = run {
+            run.publish(record);
+        }
+        if let Some(due_at) = record.due_at() {
+            self.wake_timer_by(due_at.unix_millis());
+        }
+    }
+
+    /// Lets an event happen to a task, starting from what is known of it. This is the only way in which the engine
+    /// changes a record, and whoever loses a race decides again on what the winner wrote.
+    pub(super) async fn transition(&self, known: SharedRecord, event: Event) -> Result<SharedRecord, Refusal> {
+        let mut known = known;
+        loop {
+            let (next, _) = apply(&known, event.clone(), &self.now()).map_err(Refusal::Illegal)?;
+            if next.version == known.version {
+                return Ok(known);
+            }
+            match self.store.replace(next, known.version).await {
+                Ok(written) => {
+                    self.announce(&written);
+                    return Ok(written);
+                }
+                Err(err) if err.kind() == StoreErrorKind::Conflict => {}
+                Err(err) if err.kind() == StoreErrorKind::NotFound => return Err(Refusal::Gone),
+                Err(err) => return Err(Refusal::Store(err)),
+            }
+            match self.store.load(&known.id, Parts::Head).await {
+                Ok(Some(record)) => known = record,
+                Ok(None) => return Err(Refusal::Gone),
+                Err(err) => return Err(Refusal::Store(err)),
+            }
+        }
+    }
+
+    /// The same for what must not get lost because the store fails for a moment.
+    pub(super) async fn transition_surely(&self, known: SharedRecord, event: Event) -> Result<SharedRecord, Refusal> {
+        let mut wait_ms = 10;
+        loop {
+            match self.transition(Arc::clone(&known), event.clone()).await {
+                Err(Refusal::Store(err)) if wait_ms < 5_000 && is_passing(&err) => {
+                    tracing::warn!(task = %known.id, error = %err, "the store failed, trying again");
+                    self.clock.sleep_until(&after(&self.now(), wait_ms)).await;
+                    wait_ms *= 3;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// A tool's result as it is kept and sent: with its own `resultType` and the server's identity (S-10).
+    pub(super) fn full_result(&self, mut result: CallToolResult) -> Result<RawObject, JsonError> {
+        if let Some(identity) = &self.identity {
+            let meta = result.meta.get_or_insert_with(ResultMetaObject::new);
+            meta.server_info.get_or_insert_with(|| identity.clone());
+        }
+        RawObject::new(&result)
+    }
+
+    pub(super) fn lease(&self, token: u64) -> record::Lease {
+        record::Lease::new(&self.worker, after(&self.now(), self.settings.lease_ms), token)
+    }
+}
+
+/// Whether trying again can help.
+pub(super) fn is_passing(err: &StoreError) -> bool {
+    err.kind() == StoreErrorKind::Unavailable
+}
+
+/// A run's place in the table, given up when the run is over, however it ends.
+pub(super) struct Registration {
+    core: Arc<Core>,
+    id: TaskId,
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let mut running = self.core.running();
+        let run = running.runs.remove(&self.id);
+        self.core.count.send_replace(running.runs.len());
+        drop(running);
+        drop(run);
+    }
+}

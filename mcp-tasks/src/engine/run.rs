@@ -1,0 +1,269 @@
+//! One run of a body: what it knows of its task, and whether it may go on.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use mcp_tasks_types::{RawObject, TaskId};
+use tokio::sync::watch;
+
+use super::core::{Core, Refusal, Tool, is_passing};
+use crate::clock::after;
+use crate::error::{Interrupted, InterruptedKind};
+use crate::lifecycle::{Event, IllegalReason};
+use crate::record::{InputState, SharedRecord, StepRecord, TaskRecord};
+use crate::store::{Parts, StoreErrorKind};
+
+/// One run of a body.
+pub(crate) struct Run {
+    core: Arc<Core>,
+    tool: Arc<Tool>,
+    id: TaskId,
+    /// None for an ordinary call, which has no record.
+    token: Option<u64>,
+    signal: watch::Sender<Signal>,
+    /// What the run itself did wrong.
+    fault: OnceLock<Fault>,
+    replay: Mutex<Replay>,
+}
+
+/// What a run did wrong.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The task fails with this.
+    Failed(String),
+    /// It asked where nobody can be asked.
+    CannotAsk,
+}
+
+/// What this process last knew, and whether the run is over. The first reason to stop stays.
+struct Signal {
+    record: SharedRecord,
+    stop: Option<InterruptedKind>,
+}
+
+/// Names used so far in this run, and what earlier runs recorded.
+#[derive(Default)]
+struct Replay {
+    steps: BTreeMap<String, StepRecord>,
+    used_steps: BTreeMap<String, u32>,
+    used_keys: BTreeMap<String, u32>,
+}
+
+impl Run {
+    /// The run of a task under the lease that its record has.
+    pub(super) fn of_task(core: Arc<Core>, tool: Arc<Tool>, record: TaskRecord) -> (Arc<Self>, Option<RawObject>) {
+        let (head, params, steps) = record.into_parts();
+        let token = head.lease.as_ref().map_or(0, |lease| lease.token);
+        let mut run = Self::new(core, tool, head);
+        run.token = Some(token);
+        let steps = steps.into_iter().map(|step| (step.name.clone(), step)).collect();
+        run.replay = Mutex::new(Replay { steps, ..Replay::default() });
+        (Arc::new(run), params)
+    }
+
+    /// The run of an ordinary call.
+    pub(super) fn of_call(core: Arc<Core>, tool: Arc<Tool>, record: TaskRecord) -> Arc<Self> {
+        Arc::new(Self::new(core, tool, record))
+    }
+
+    fn new(core: Arc<Core>, tool: Arc<Tool>, record: TaskRecord) -> Self {
+        let id = record.id.clone();
+        let signal = watch::Sender::new(Signal { record: Arc::new(record), stop: None });
+        Self { core, tool, id, token: None, signal, fault: OnceLock::new(), replay: Mutex::default() }
+    }
+
+    pub(crate) fn id(&self) -> &TaskId {
+        &self.id
+    }
+
+    pub(crate) fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    pub(crate) fn token(&self) -> Option<u64> {
+        self.token
+    }
+
+    pub(super) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    /// What this process last knew of the task.
+    pub(crate) fn record(&self) -> SharedRecord {
+        Arc::clone(&self.signal.borrow().record)
+    }
+
+    /// Takes note of a newer record, and of what it means for the run.
+    pub(super) fn publish(&self, record: &SharedRecord) {
+        self.signal.send_if_modified(|signal| {
+            if record.version <= signal.record.version {
+                return false;
+            }
+            signal.record = Arc::clone(record);
+            signal.stop = signal.stop.or_else(|| self.reason_in(record));
+            true
+        });
+    }
+
+    fn reason_in(&self, record: &TaskRecord) -> Option<InterruptedKind> {
+        if record.cancel.is_some() {
+            Some(InterruptedKind::Cancelled)
+        } else if record.state.is_terminal() {
+            Some(InterruptedKind::Ended)
+        } else if record.lease.as_ref().map(|lease| lease.token) != self.token {
+            Some(InterruptedKind::LeaseLost)
+        } else {
+            None
+        }
+    }
+
+    /// Ends the run for a reason that is not in the record.
+    pub(super) fn stop(&self, reason: InterruptedKind) {
+        self.signal.send_if_modified(|signal| {
+            let first = signal.stop.is_none();
+            signal.stop.get_or_insert(reason);
+            first
+        });
+    }
+
+    pub(crate) fn interruption(&self) -> Option<InterruptedKind> {
+        self.signal.borrow().stop
+    }
+
+    pub(crate) fn checkpoint(&self) -> Result<(), Interrupted> {
+        self.interruption().map_or(Ok(()), |kind| Err(Interrupted::new(kind)))
+    }
+
+    /// Waits until the run is over.
+    pub(crate) async fn stopped(&self) -> Interrupted {
+        match self.wait(|_| None::<std::convert::Infallible>).await {
+            Err(interrupted) => interrupted,
+            Ok(never) => match never {},
+        }
+    }
+
+    /// Waits until the record has what is looked for, or the run is over.
+    pub(crate) async fn wait<T>(&self, find: impl Fn(&TaskRecord) -> Option<T>) -> Result<T, Interrupted> {
+        let mut signals = self.signal.subscribe();
+        loop {
+            {
+                let signal = signals.borrow_and_update();
+                if let Some(kind) = signal.stop {
+                    return Err(Interrupted::new(kind));
+                }
+                if let Some(found) = find(&signal.record) {
+                    return Ok(found);
+                }
+            }
+            if signals.changed().await.is_err() {
+                // The sender is in `self`; this cannot be.
+                return Err(Interrupted::new(InterruptedKind::Ended));
+            }
+        }
+    }
+
+    /// Ends the run because of what it did itself; the task fails and says so.
+    pub(crate) fn fault(&self, message: String) -> Interrupted {
+        self.fail_with(Fault::Failed(message))
+    }
+
+    /// Ends the run because there is nobody to ask.
+    pub(crate) fn cannot_ask(&self) -> Interrupted {
+        self.fail_with(Fault::CannotAsk)
+    }
+
+    fn fail_with(&self, fault: Fault) -> Interrupted {
+        // Of several faults the first one tells what happened.
+        let _ = self.fault.set(fault);
+        self.stop(InterruptedKind::Fault);
+        Interrupted::new(self.interruption().unwrap_or(InterruptedKind::Fault))
+    }
+
+    pub(super) fn found_fault(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+
+    /// Writes what the body says about its task.
+    pub(crate) async fn emit(&self, event: Event) -> Result<(), Interrupted> {
+        match self.core.transition_surely(self.record(), event).await {
+            Ok(_) => Ok(()),
+            Err(refusal) => Err(self.refused(refusal).await),
+        }
+    }
+
+    /// What a refused write means for the run.
+    async fn refused(&self, refusal: Refusal) -> Interrupted {
+        match refusal {
+            Refusal::Illegal(illegal) => match illegal.reason {
+                IllegalReason::KeyUsed(key) => return self.fault(format!("the key `{key}` was used before")),
+                IllegalReason::Cancelling => self.stop(InterruptedKind::Cancelled),
+                IllegalReason::Terminal => self.stop(InterruptedKind::Ended),
+                _ => self.stop(InterruptedKind::LeaseLost),
+            },
+            Refusal::Gone => self.stop(InterruptedKind::Ended),
+            Refusal::Store(err) => {
+                tracing::error!(task = %self.id, error = %err, "the store failed");
+                return self.fault("the store failed".to_owned());
+            }
+        }
+        Interrupted::new(self.interruption().unwrap_or(InterruptedKind::Ended))
+    }
+
+    fn replay(&self) -> std::sync::MutexGuard<'_, Replay> {
+        self.replay.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The name under which a step is recorded: its own, with a number from the second time on.
+    pub(crate) fn use_step(&self, name: &str) -> String {
+        numbered(&mut self.replay().used_steps, name)
+    }
+
+    pub(crate) fn recorded_step(&self, name: &str) -> Option<StepRecord> {
+        self.replay().steps.get(name).cloned()
+    }
+
+    /// The key under which a question is asked: a question that was taken back is asked anew.
+    pub(crate) fn use_key(&self, declared: &str) -> String {
+        let record = self.record();
+        let mut replay = self.replay();
+        loop {
+            let key = numbered(&mut replay.used_keys, declared);
+            if record.input(&key).is_none_or(|input| input.state != InputState::Withdrawn) {
+                return key;
+            }
+        }
+    }
+
+    /// Records a step, durably.
+    pub(crate) async fn record_step(&self, token: u64, step: StepRecord) -> Result<(), Interrupted> {
+        let mut wait_ms = 10;
+        loop {
+            let err = match self.core.store.append_step(&self.id, token, step.clone()).await {
+                Ok(()) => return Ok(()),
+                Err(err) => err,
+            };
+            match err.kind() {
+                StoreErrorKind::NotFound => return Err(self.refused(Refusal::Gone).await),
+                StoreErrorKind::Conflict => {
+                    // The record tells why; if it does not, the step was recorded by a twin of this run.
+                    if let Ok(Some(record)) = self.core.store.load(&self.id, Parts::Head).await {
+                        self.publish(&record);
+                    }
+                    self.stop(InterruptedKind::LeaseLost);
+                    return self.checkpoint();
+                }
+                _ if wait_ms < 5_000 && is_passing(&err) => {
+                    self.core.clock.sleep_until(&after(&self.core.now(), wait_ms)).await;
+                    wait_ms *= 3;
+                }
+                _ => return Err(self.refused(Refusal::Store(err)).await),
+            }
+        }
+    }
+}
+
+fn numbered(used: &mut BTreeMap<String, u32>, name: &str) -> String {
+    let count = used.entry(name.to_owned()).or_insert(0);
+    *count += 1;
+    if *count == 1 { name.to_owned() } else { format!("{name}#{count}") }
+}

@@ -1,0 +1,201 @@
+//! The supervisor of one run: whatever the body does, the run ends in a recorded state.
+
+use std::sync::Arc;
+
+use mcp_tasks_types::RawObject;
+use mcp_tasks_types::v2026_07_28::CallToolResult;
+use tokio::task::JoinHandle;
+use tracing::Instrument;
+
+use super::core::{Core, Refusal, Registration};
+use super::run::{Fault, Run};
+use crate::clock::after;
+use crate::context::TaskContext;
+use crate::error::{InterruptedKind, ToolError, ToolErrorKind};
+use crate::lifecycle::{CANCELLED_MESSAGE, Event, INTERNAL_ERROR, Outcome};
+use crate::output::text_result;
+use crate::record::ErrorRecord;
+use crate::tool::{Restart, ToolCall};
+
+/// What a run left behind.
+pub(super) enum End {
+    /// An end of the task.
+    Finish(Outcome),
+    /// The task is handed back and goes on elsewhere.
+    Release,
+    /// Nothing: the task has ended or belongs to another worker.
+    Lost,
+    /// The body asked where nobody can be asked.
+    CannotAsk,
+}
+
+/// A body in its own task, ended with its supervisor.
+struct Body(JoinHandle<Result<CallToolResult, ToolError>>);
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Starts the body and, in a task of its own, its supervisor.
+pub(super) fn start(run: Arc<Run>, registration: Registration, arguments: RawObject) {
+    let body = spawn_body(&run, arguments);
+    tokio::spawn(async move {
+        let end = drive(&run, body).await;
+        settle(&run, end).await;
+        drop(registration);
+    });
+}
+
+/// Runs the body of an ordinary call to its end.
+pub(super) async fn run_inline(run: Arc<Run>, registration: Registration, arguments: RawObject) -> End {
+    let body = spawn_body(&run, arguments);
+    let end = drive(&run, body).await.1;
+    drop(registration);
+    end
+}
+
+fn spawn_body(run: &Arc<Run>, arguments: RawObject) -> Body {
+    let call = ToolCall::new(arguments, TaskContext::new(Arc::clone(run)));
+    let start = run.tool().run;
+    // The caller's span goes along; task-locals do not.
+    let body = async move { start(call).await }.instrument(tracing::Span::current());
+    Body(tokio::spawn(body))
+}
+
+/// Waits for the body, but no longer than the grace once it was told to stop. The body comes back if it still runs.
+async fn drive(run: &Arc<Run>, mut body: Body) -> (Option<Body>, End) {
+    let joined = tokio::select! {
+        biased;
+        joined = &mut body.0 => Some(joined),
+        _ = run.stopped() => within_grace(run, &mut body).await,
+    };
+    let core = run.core();
+    let Some(joined) = joined else {
+        return (Some(body), interrupted(run, None));
+    };
+    if joined.is_err() {
+        tracing::error!(task = %run.id(), tool = run.tool().definition.name(), "the tool's body panicked");
+    }
+    let end = match joined {
+        _ if run.found_fault().is_some() => interrupted(run, None),
+        // A body that got through to its result in time has one, whatever was asked for meanwhile (C-75).
+        Ok(Ok(result)) => End::Finish(completed(core, result)),
+        Ok(Err(error)) if run.interruption().is_some() => interrupted(run, Some(error)),
+        Ok(Err(error)) => End::Finish(of_error(core, error)),
+        Err(_) if run.interruption().is_some() => interrupted(run, None),
+        Err(_) => End::Finish(failed("the tool failed unexpectedly".to_owned())),
+    };
+    (None, end)
+}
+
+type Joined = Result<Result<CallToolResult, ToolError>, tokio::task::JoinError>;
+
+async fn within_grace(run: &Arc<Run>, body: &mut Body) -> Option<Joined> {
+    let core = run.core();
+    let mut closing = core.closing.subscribe();
+    let shutdown_grace_ms = core.settings.shutdown_grace_ms;
+    let grace_ms = match run.interruption() {
+        Some(InterruptedKind::Shutdown) => shutdown_grace_ms,
+        _ => run.tool().definition.get_cancel_grace_ms(),
+    };
+    let mut deadline = after(&core.now(), grace_ms);
+    loop {
+        let closed = *closing.borrow_and_update();
+        if closed {
+            deadline = deadline.min(after(&core.now(), shutdown_grace_ms));
+        }
+        tokio::select! {
+            biased;
+            joined = &mut body.0 => return Some(joined),
+            () = core.clock.sleep_until(&deadline) => return None,
+            _ = closing.changed(), if !closed => {}
+        }
+    }
+}
+
+/// The end of a run that was told to stop. The engine goes by its own reason, never by the body's error.
+fn interrupted(run: &Run, error: Option<ToolError>) -> End {
+    match run.found_fault() {
+        Some(Fault::CannotAsk) => return End::CannotAsk,
+        Some(Fault::Failed(message)) => return End::Finish(failed(message.clone())),
+        None => {}
+    }
+    match run.interruption() {
+        Some(InterruptedKind::Cancelled) => {
+            let message = match error.map(ToolError::into_kind) {
+                Some(ToolErrorKind::Cancelled(message)) => message,
+                _ => {
+                    let reason = run.record().cancel.as_ref().and_then(|cancel| cancel.reason.clone());
+                    reason.unwrap_or_else(|| CANCELLED_MESSAGE.to_owned())
+                }
+            };
+            End::Finish(Outcome::Cancelled { message })
+        }
+        Some(InterruptedKind::Shutdown) if run.tool().definition.restart_policy() == Restart::Rerun => End::Release,
+        Some(InterruptedKind::Shutdown) => {
+            End::Finish(failed("the server was stopped before the task ended".to_owned()))
+        }
+        Some(InterruptedKind::Ended | InterruptedKind::LeaseLost) => End::Lost,
+        Some(InterruptedKind::Fault) | None => End::Finish(failed("the run could not go on".to_owned())),
+    }
+}
+
+fn completed(core: &Core, result: CallToolResult) -> Outcome {
+    match core.full_result(result) {
+        Ok(result) => Outcome::Completed { result },
+        Err(err) => failed(format!("the result cannot be written: {err}")),
+    }
+}
+
+fn of_error(core: &Core, error: ToolError) -> Outcome {
+    match error.into_kind() {
+        ToolErrorKind::Tool(message) => completed(core, text_result(message, true)),
+        ToolErrorKind::Other(source) => completed(core, text_result(source.to_string(), true)),
+        ToolErrorKind::Protocol { code, message } => {
+            Outcome::Failed { error: ErrorRecord::new(code, &message), message }
+        }
+        ToolErrorKind::Cancelled(message) => Outcome::Cancelled { message },
+        // No run was told to stop and yet its body says so: it passed on another run's error.
+        ToolErrorKind::Interrupted(interrupted) => failed(interrupted.to_string()),
+    }
+}
+
+/// A fault of ours or of the tool's code, which the protocol calls an internal error.
+pub(super) fn failed(message: String) -> Outcome {
+    Outcome::Failed { error: ErrorRecord::new(INTERNAL_ERROR, &message), message }
+}
+
+/// Records the end. A body that still runs is dropped after its cancellation is recorded, since it may not let itself
+/// be stopped; but before its task is handed over, so that two bodies run side by side for as short as possible.
+async fn settle(run: &Arc<Run>, (body, end): (Option<Body>, End)) {
+    let Some(token) = run.token() else { return };
+    let event = match end {
+        End::Finish(outcome) => Event::Finish { token, outcome },
+        End::Release => {
+            drop(body);
+            return record(run, Event::Release { token }).await;
+        }
+        End::Lost => return,
+        End::CannotAsk => Event::Finish { token, outcome: failed("the tool asks where nobody can be asked".to_owned()) },
+    };
+    record(run, event).await;
+    drop(body);
+}
+
+async fn record(run: &Arc<Run>, event: Event) {
+    let name = event.name();
+    match run.core().transition_surely(run.record(), event).await {
+        Ok(record) => {
+            tracing::info!(task = %record.id, status = record.state.name(), event = name, "the run is over");
+        }
+        // A late writer is normal: somebody else decided first (P058).
+        Err(Refusal::Illegal(illegal)) => tracing::debug!(task = %run.id(), reason = %illegal, "the run came too late"),
+        Err(Refusal::Gone) => tracing::debug!(task = %run.id(), "the task of the run is gone"),
+        // The lease runs out and the task is taken up again.
+        Err(Refusal::Store(err)) => {
+            tracing::error!(task = %run.id(), error = %err, "the end of the run could not be recorded");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What happens by itself: lifetimes end, leases are renewed, and what others wrote reaches the runs here.
+//!
+//! One task sleeps until the store's next deadline, however many tasks are kept; without work it does not wake at all.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use mcp_tasks_types::{TaskId, Timestamp};
+use tokio::sync::watch;
+
+use super::core::{Core, Refusal};
+use super::run::Run;
+use crate::clock::after;
+use crate::error::InterruptedKind;
+use crate::lifecycle::Event;
+use crate::record::SharedRecord;
+use crate::store::{Change, Changes, Parts, StoreError, StoreErrorKind};
+
+/// How many due tasks are looked at in one go.
+const BATCH: usize = 64;
+
+/// How long the timer waits after the store failed.
+const BACK_OFF_MS: u64 = 1_000;
+
+/// Sleeps and works until the engine is gone or closes.
+pub(super) async fn keep_time(core: Weak<Core>, mut closing: watch::Receiver<bool>) {
+    loop {
+        let Some(strong) = core.upgrade() else { return };
+        let wake = match strong.tick().await {
+            Ok(wake) => wake,
+            Err(err) => {
+                tracing::error!(error = %err, "the store failed, trying again");
+                Some(after(&strong.now(), BACK_OFF_MS))
+            }
+        };
+        strong.next_wake.store(wake.as_ref().map_or(i64::MAX, Timestamp::unix_millis), Ordering::SeqCst);
+        let (clock, timer) = (Arc::clone(&strong.clock), Arc::clone(&strong.timer));
+        drop(strong);
+        let sleep = async {
+            match &wake {
+                Some(wake) => clock.sleep_until(wake).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = sleep => {}
+            () = timer.notified() => {}
+            _ = closing.changed() => return,
+        }
+    }
+}
+
+impl Core {
+    /// Does what is due and says when there is more to do.
+    async fn tick(&self) -> Result<Option<Timestamp>, StoreError> {
+        // Whoever sets a deadline from here on wakes the timer again.
+        self.next_wake.store(i64::MAX, Ordering::SeqCst);
+        let due_at = loop {
+            let due = self.store.due(&self.now(), BATCH).await?;
+            if due.ids.is_empty() {
+                break due.next;
+            }
+            for id in &due.ids {
+                if let Some(record) = self.store.load(id, Parts::Head).await? {
+                    self.overdue(record).await?;
+                }
+            }
+        };
+        Ok(due_at.into_iter().chain(self.heartbeat().await?).min())
+    }
+
+    /// Ends a live task whose lifetime is over; removes an ended one. Gives what is left of it.
+    pub(super) async fn overdue(&self, record: SharedRecord) -> Result<Option<SharedRecord>, StoreError> {
+        if !record.is_due(&self.now()) {
+            return Ok(Some(record));
+        }
+        if !record.state.is_terminal() {
+            let retain_ms = self.settings.expired_retention_ms;
+            let id = record.id.clone();
+            return match self.transition(record, Event::Expire { retain_ms }).await {
+                Ok(expired) => Ok(Some(expired)),
+                Err(Refusal::Store(err)) => Err(err),
+                // Somebody ended or removed it in this moment.
+                Err(Refusal::Illegal(_) | Refusal::Gone) => self.store.load(&id, Parts::Head).await,
+            };
+        }
+        match self.store.remove(&record.id, record.version).await {
+            Ok(()) => Ok(None),
+            Err(err) if matches!(err.kind(), StoreErrorKind::NotFound | StoreErrorKind::Conflict) => Ok(None),
+            Err(err) => Err(err),
+        }
+    }
+
+    /// Renews the leases of what runs here, if it is time to.
+    async fn heartbeat(&self) -> Result<Option<Timestamp>, StoreError> {
+        if self.running().runs.is_empty() {
+            return Ok(None);
+        }
+        let now = self.now();
+        let at = self.heartbeat_at.load(Ordering::SeqCst);
+        if now.unix_millis() < at {
+            return Ok(Some(Timestamp::from_unix_millis(at)));
+        }
+        self.store.renew(&self.worker, &after(&now, self.settings.lease_ms)).await?;
+        let next = after(&now, self.settings.lease_ms / 3);
+        self.heartbeat_at.store(next.unix_millis(), Ordering::SeqCst);
+        Ok(Some(next))
+    }
+
+    fn run(&self, id: &TaskId) -> Option<Arc<Run>> {
+        self.running().runs.get(id).cloned()
+    }
+
+    async fn look_again(&self, run: &Run) {
+        match self.store.load(run.id(), Parts::Head).await {
+            Ok(Some(record)) => run.publish(&record),
+            Ok(None) if run.token().is_some() => run.stop(InterruptedKind::Ended),
+            Ok(None) => {}
+            // The run finds out at its next write.
+            Err(err) => tracing::warn!(task = %run.id(), error = %err, "a change could not be read"),
+        }
+    }
+}
+
+/// Brings what others wrote to the runs here.
+pub(super) async fn follow(core: Weak<Core>, mut changes: Changes, mut closing: watch::Receiver<bool>) {
+    loop {
+        let change = tokio::select! {
+            change = changes.next() => change,
+            _ = closing.changed() => None,
+        };
+        let (Some(change), Some(core)) = (change, core.upgrade()) else { return };
+        match change {
+            Change::Written { id, version } => {
+                // What was written here is known already.
+                if let Some(run) = core.run(&id).filter(|run| run.record().version < version) {
+                    core.look_again(&run).await;
+                }
+            }
+            Change::Removed { id } => {
+                if let Some(run) = core.run(&id) {
+                    run.stop(InterruptedKind::Ended);
+                }
+            }
+            Change::Resync => {
+                let runs: Vec<Arc<Run>> = core.running().runs.values().cloned().collect();
+                for run in runs {
+                    core.look_again(&run).await;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Answers to questions: which of them count, and whether they fit.
+
+use mcp_tasks_types::{Map, RawJson};
+
+use super::core::{Core, Refusal};
+use crate::error::{EngineError, EngineErrorKind};
+use crate::form::check_answer;
+use crate::lifecycle::{Event, apply};
+use crate::record::{InputRecord, SharedRecord, TaskRecord};
+use crate::store::{Parts, StoreErrorKind};
+
+impl Core {
+    /// Applies the answers to the questions that are outstanding at the moment of the write, all or none.
+    pub(super) async fn answer(
+        &self,
+        mut record: SharedRecord,
+        responses: Map<RawJson>,
+    ) -> Result<SharedRecord, EngineError> {
+        loop {
+            // Looked at for every version anew: a question may have come or gone.
+            let wanted = self.wanted(&record, &responses)?;
+            if wanted.is_empty() {
+                return Ok(record);
+            }
+            let event = Event::Answer { responses: wanted };
+            let (next, _) =
+                apply(&record, event, &self.now()).map_err(|illegal| super::refused(Refusal::Illegal(illegal)))?;
+            match self.store.replace(next, record.version).await {
+                Ok(written) => {
+                    self.announce(&written);
+                    return Ok(written);
+                }
+                Err(err) if err.kind() == StoreErrorKind::Conflict => {}
+                Err(err) if err.kind() == StoreErrorKind::NotFound => return Err(EngineError::task_not_found()),
+                Err(err) => return Err(err.into()),
+            }
+            record = self.store.load(&record.id, Parts::Head).await?.ok_or_else(EngineError::task_not_found)?;
+        }
+    }
+
+    /// The answers that somebody waits for. Others are not looked at (C-60, C-65).
+    fn wanted(&self, record: &TaskRecord, responses: &Map<RawJson>) -> Result<Vec<(String, RawJson)>, EngineError> {
+        let mut wanted = Vec::new();
+        for input in record.outstanding() {
+            let Some(response) = responses.get(&input.key) else { continue };
+            self.fits(record, input, response).map_err(|reason| {
+                EngineError::new(EngineErrorKind::InvalidInput, format!("Invalid input `{}`: {reason}", input.key))
+            })?;
+            wanted.push((input.key.clone(), response.clone()));
+        }
+        Ok(wanted)
+    }
+
+    /// By the form that was recorded with the question, and by the tool's own type where it is at hand.
+    fn fits(&self, record: &TaskRecord, input: &InputRecord, response: &RawJson) -> Result<(), String> {
+        check_answer(&input.request, response)?;
+        let tool = self.tool(&record.tool.name);
+        let mut declared = tool.into_iter().flat_map(|tool| tool.definition.inputs());
+        match declared.find(|declared| declared.fingerprint() == input.fingerprint) {
+            Some(declared) => declared.check(response),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! What can go wrong, one type for each person who has to act on it.
+//!
+//! [`ToolError`] is the tool author's, [`Interrupted`] tells a body to stop, [`ArgumentError`] and [`EngineError`] are
+//! the server's, [`BuildError`] is the operator's. None of them is a wire error: those are made in the server.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use crate::store::StoreError;
+
+type Source = Box<dyn StdError + Send + Sync>;
+
+/// How a tool's body ends when it has no result.
+///
+/// Anything that `?` brings along becomes a result with `isError` and the error's own message: standard errors, `anyhow`
+/// errors, text. The other ends are chosen on purpose.
+#[derive(Debug)]
+pub struct ToolError {
+    kind: ToolErrorKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum ToolErrorKind {
+    Tool(String),
+    Protocol { code: i64, message: String },
+    Cancelled(String),
+    Interrupted(Interrupted),
+    Other(Source),
+}
+
+impl ToolError {
+    /// An error that the tool found; the task completes with a result that says so (`isError`).
+    pub fn tool(message: impl Into<String>) -> Self {
+        Self { kind: ToolErrorKind::Tool(message.into()) }
+    }
+
+    /// A protocol error; the task fails with it.
+    pub fn protocol(code: i64, message: impl Into<String>) -> Self {
+        Self { kind: ToolErrorKind::Protocol { code, message: message.into() } }
+    }
+
+    /// Giving up on purpose, as after a refusal; the task is cancelled.
+    pub fn cancelled(message: impl Into<String>) -> Self {
+        Self { kind: ToolErrorKind::Cancelled(message.into()) }
+    }
+
+    pub(crate) fn into_kind(self) -> ToolErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ToolErrorKind::Tool(message)
+            | ToolErrorKind::Protocol { message, .. }
+            | ToolErrorKind::Cancelled(message) => f.write_str(message),
+            ToolErrorKind::Interrupted(interrupted) => interrupted.fmt(f),
+            ToolErrorKind::Other(source) => source.fmt(f),
+        }
+    }
+}
+
+// `ToolError` is no standard error itself, or this impl could not take all of those.
+impl<E: Into<Source>> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        let error: Source = error.into();
+        let mut cause: Option<&(dyn StdError + 'static)> = Some(&*error);
+        while let Some(current) = cause {
+            if let Some(interrupted) = current.downcast_ref::<Interrupted>() {
+                return Self { kind: ToolErrorKind::Interrupted(interrupted.clone()) };
+            }
+            cause = current.source();
+        }
+        Self { kind: ToolErrorKind::Other(error) }
+    }
+}
+
+/// The run of a body is over, whatever the body does next: pass this on with `?`.
+///
+/// Every method of the context gives it once the task is cancelled, has expired, runs elsewhere or the server stops. It
+/// is a standard error, so it passes through anybody's error type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupted {
+    pub(crate) kind: InterruptedKind,
+}
+
+/// Why a body has to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum InterruptedKind {
+    /// Somebody asked for it.
+    Cancelled,
+    /// The task has ended already, as by the end of its lifetime.
+    Ended,
+    /// Another worker has the task.
+    LeaseLost,
+    /// The server stops. A task that may be run again goes on after the next start.
+    Shutdown,
+    /// The run itself cannot go on, as when a replay does something else than before.
+    Fault,
+}
+
+impl Interrupted {
+    pub(crate) fn new(kind: InterruptedKind) -> Self {
+        Self { kind }
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn kind(&self) -> InterruptedKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            InterruptedKind::Cancelled => "the task was cancelled",
+            InterruptedKind::Ended => "the task has ended",
+            InterruptedKind::LeaseLost => "another worker has the task",
+            InterruptedKind::Shutdown => "the server stops",
+            InterruptedKind::Fault => "the run cannot go on",
+        })
+    }
+}
+
+impl StdError for Interrupted {}
+
+/// Arguments that a tool cannot be called with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArgumentError {
+    /// Whether a required member is missing, which is the caller's malformed request; anything else is an error that
+    /// the tool reports in its result.
+    pub missing: bool,
+    /// Which member, if it is known.
+    pub member: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl ArgumentError {
+    /// A required member is missing.
+    pub fn missing(member: impl Into<String>) -> Self {
+        let member = member.into();
+        Self { missing: true, message: format!("missing argument `{member}`"), member: Some(member) }
+    }
+
+    /// A value does not fit.
+    pub fn invalid(member: Option<String>, reason: impl fmt::Display) -> Self {
+        let message = match &member {
+            Some(member) => format!("invalid argument `{member}`: {reason}"),
+            None => format!("invalid arguments: {reason}"),
+        };
+        Self { missing: false, member, message }
+    }
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for ArgumentError {}
+
+/// Why the engine did not do what a request asked for.
+#[derive(Debug)]
+pub struct EngineError {
+    kind: EngineErrorKind,
+    message: String,
+    argument: Option<ArgumentError>,
+    source: Option<Source>,
+}
+
+/// What kind of refusal it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EngineErrorKind {
+    /// There is no such task for this owner.
+    TaskNotFound,
+    /// The owner's task is past its lifetime and gone.
+    TaskExpired,
+    /// There is no such tool.
+    UnknownTool,
+    /// The arguments do not fit; [`EngineError::argument`] has more.
+    InvalidArguments,
+    /// An answer does not fit its question; none of the update was applied.
+    InvalidInput,
+    /// The tool asked a question where nobody can be asked.
+    InputUnavailable,
+    /// The engine takes no new work.
+    ShuttingDown,
+    /// The store failed.
+    Store,
+    /// Another fault of ours.
+    Internal,
+}
+
+impl EngineError {
+    pub(crate) fn new(kind: EngineErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), argument: None, source: None }
+    }
+
+    /// The one answer for an id that is unknown, somebody else's or gone; equal to the byte (S-29, S-31).
+    pub(crate) fn task_not_found() -> Self {
+        Self::new(EngineErrorKind::TaskNotFound, "Task not found")
+    }
+
+    pub(crate) fn unknown_tool(name: &str) -> Self {
+        Self::new(EngineErrorKind::UnknownTool, format!("Unknown tool: {name}"))
+    }
+
+    pub(crate) fn shutting_down() -> Self {
+        Self::new(EngineErrorKind::ShuttingDown, "the server is shutting down")
+    }
+
+    pub(crate) fn internal(source: impl Into<Source>) -> Self {
+        Self { source: Some(source.into()), ..Self::new(EngineErrorKind::Internal, "Internal error") }
+    }
+
+    /// What kind of refusal it is.
+    #[must_use]
+    pub fn kind(&self) -> EngineErrorKind {
+        self.kind
+    }
+
+    /// What the client may be told; holds nothing of the cause (C-48, C-95).
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What is wrong with the arguments, if they are what is wrong.
+    #[must_use]
+    pub fn argument(&self) -> Option<&ArgumentError> {
+        self.argument.as_ref()
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for EngineError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        Self { source: Some(error.into()), ..Self::new(EngineErrorKind::Store, "Internal error") }
+    }
+}
+
+impl From<ArgumentError> for EngineError {
+    fn from(error: ArgumentError) -> Self {
+        let message = error.message.clone();
+        Self { argument: Some(error), ..Self::new(EngineErrorKind::InvalidArguments, message) }
+    }
+}
+
+/// Why an engine or a server could not be built.
+#[derive(Debug)]
+pub struct BuildError {
+    message: String,
+    faults: Vec<DefinitionError>,
+    source: Option<Source>,
+}
+
+impl BuildError {
+    pub(crate) fn of_tools(faults: Vec<DefinitionError>) -> Self {
+        let listed: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        Self { message: format!("the tools have faults: {}", listed.join("; ")), faults, source: None }
+    }
+
+    pub(crate) fn with_source(message: impl Into<String>, source: impl Into<Source>) -> Self {
+        Self { message: message.into(), faults: Vec::new(), source: Some(source.into()) }
+    }
+
+    /// Every fault of every tool.
+    #[must_use]
+    pub fn faults(&self) -> &[DefinitionError] {
+        &self.faults
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for BuildError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+/// A fault of a tool's definition, found when the tool is registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DefinitionError {
+    /// The tool.
+    pub tool: String,
+    /// The key of the question, if it is about one.
+    pub key: Option<String>,
+    /// The member of the form, if it is about one.
+    pub member: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl DefinitionError {
+    pub(crate) fn new(tool: &str, message: impl Into<String>) -> Self {
+        Self { tool: tool.to_owned(), key: None, member: None, message: message.into() }
+    }
+}
+
+impl fmt::Display for DefinitionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tool `{}`", self.tool)?;
+        if let Some(key) = &self.key {
+            write!(f, ", input `{key}`")?;
+        }
+        if let Some(member) = &self.member {
+            write!(f, ", member `{member}`")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl StdError for DefinitionError {}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Wrapper(Interrupted);
+
+    impl fmt::Display for Wrapper {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the report could not be written")
+        }
+    }
+
+    impl StdError for Wrapper {
+        fn source(&self) -> Option<&(dyn StdError + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn interruption_is_found_inside_other_errors() {
+        let interrupted = || Interrupted::new(InterruptedKind::Cancelled);
+        for error in [ToolError::from(interrupted()), ToolError::from(Wrapper(interrupted()))] {
+            assert!(matches!(error.into_kind(), ToolErrorKind::Interrupted(_)));
+        }
+    }
+
+    #[test]
+    fn anything_that_boxes_into_an_error_is_a_tool_error() {
+        for error in [ToolError::from("no"), ToolError::from("no".to_owned()), ToolError::from(std::io::Error::other("no"))]
+        {
+            assert_eq!(error.to_string(), "no");
+            assert!(matches!(error.into_kind(), ToolErrorKind::Other(_)));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Questions to the person behind the client, and their answers.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use mcp_tasks_types::RawJson;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::context::TaskContext;
+use crate::error::Interrupted;
+use crate::form::Action;
+
+/// A question that a tool declares, with a form for `T`.
+///
+/// Each use asks anew: the first under the declared key, further ones under the key with a number, since a key is used
+/// once in a task's life. When a body runs again, it gets the answers that it had, in the order in which it asks.
+pub struct Input<T> {
+    key: &'static str,
+    answer: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned> Input<T> {
+    /// The question declared under this key.
+    #[must_use]
+    pub const fn declared(key: &'static str) -> Self {
+        Self { key, answer: PhantomData }
+    }
+
+    /// The declared key.
+    #[must_use]
+    pub const fn key(&self) -> &'static str {
+        self.key
+    }
+
+    /// Asks and waits for the answer, however long it takes and however often the server is restarted meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// When the run is over.
+    pub async fn ask(&self, ctx: &TaskContext) -> Result<Answer<T>, Interrupted> {
+        let response = ctx.ask(self.key).await?;
+        read_answer(&response).map_err(|message| ctx.answer_unreadable(self.key, &message))
+    }
+}
+
+impl<T> fmt::Debug for Input<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// What came back. Turning a question down is not cancelling the task; the body decides what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a body must decide about all three; a fourth is a change of the protocol")]
+pub enum Answer<T> {
+    /// The filled-in form.
+    Accept(T),
+    /// The person said no.
+    Decline,
+    /// The person closed the question without a choice.
+    Cancel,
+}
+
+impl<T> Answer<T> {
+    /// The filled-in form, if there is one.
+    #[must_use]
+    pub fn accepted(self) -> Option<T> {
+        match self {
+            Self::Accept(value) => Some(value),
+            Self::Decline | Self::Cancel => None,
+        }
+    }
+}
+
+/// Reads an answer that has passed its form.
+pub(crate) fn read_answer<T: DeserializeOwned>(response: &RawJson) -> Result<Answer<T>, String> {
+    #[derive(Deserialize)]
+    struct Response {
+        action: Action,
+        content: Option<RawJson>,
+    }
+    let response: Response = response.get().map_err(|err| err.to_string())?;
+    match response.action {
+        Action::Decline => Ok(Answer::Decline),
+        Action::Cancel => Ok(Answer::Cancel),
+        Action::Accept => {
+            let content = response.content.ok_or("an accepted form has no content")?;
+            content.get().map(Answer::Accept).map_err(|err| err.reason())
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Everything that an expansion of `#[task_tool]` or `#[tool_type]` refers to. Not for people.
+
+pub use mcp_tasks_types::RawObject;
+pub use mcp_tasks_types::v2026_07_28::CallToolResult;
+pub use {schemars, serde, serde_json};
+
+pub use crate::BoxFuture;
+pub use crate::context::TaskContext;
+pub use crate::error::{ArgumentError, Interrupted, ToolError};
+pub use crate::input::{Answer, Input};
+pub use crate::output::{ToolOutput, ToolReturn};
+pub use crate::tool::{Restart, TaskMode, TaskTool, ToolCall, ToolDefinition, check_arguments, finish};

@@ -1,0 +1,473 @@
+//! Where records live: the trait that a backend implements, and what it speaks.
+//!
+//! A store keeps records and never interprets a payload; it names no message and no transport. What a call returned is
+//! durable. Every backend passes the same suite, `testing::store_contract`, with the memory store as the reference.
+
+mod dynamic;
+mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use mcp_tasks_types::{TaskId, Timestamp};
+use tokio::sync::broadcast;
+
+pub(crate) use dynamic::DynStore;
+pub use memory::MemoryStore;
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
+
+use crate::owner::Owner;
+use crate::record::{SharedRecord, StepRecord, TaskRecord};
+
+/// A place where task records live.
+///
+/// Authors of a backend write plain `async fn`. Every method is atomic, and its effect is durable and visible to every
+/// other caller when it returns.
+pub trait Store: Send + Sync + 'static {
+    /// Adds a record.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreErrorKind::Conflict`] when the id is taken; nothing is written then.
+    fn insert(&self, record: TaskRecord) -> impl Future<Output = Result<SharedRecord, StoreError>> + Send;
+
+    /// The record with this id, with as much of it as `parts` asks for.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read; that there is no such record is no error.
+    fn load(
+        &self,
+        id: &TaskId,
+        parts: Parts,
+    ) -> impl Future<Output = Result<Option<SharedRecord>, StoreError>> + Send;
+
+    /// Puts the record in the place of the one with `expected_version`.
+    ///
+    /// Parameters and steps stay as they are, whatever the record holds, so that a change of status does not rewrite
+    /// them. A lease that the record still has stays as it is stored, and one that the record has not is ended: leases
+    /// are given by [`claim`](Self::claim) and lengthened by [`renew`](Self::renew) alone.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreErrorKind::Conflict`] when another version is stored, [`StoreErrorKind::NotFound`] when none is.
+    fn replace(
+        &self,
+        record: TaskRecord,
+        expected_version: u64,
+    ) -> impl Future<Output = Result<SharedRecord, StoreError>> + Send;
+
+    /// Records a step of a live task, after the ones that are there. The version does not change.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreErrorKind::Conflict`] when the task has ended, when its lease has another token or when it has a step of
+    /// this name, [`StoreErrorKind::NotFound`] when there is no such task.
+    fn append_step(
+        &self,
+        id: &TaskId,
+        token: u64,
+        step: StepRecord,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Removes the record with everything that belongs to it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreErrorKind::Conflict`] when another version is stored, [`StoreErrorKind::NotFound`] when none is.
+    fn remove(&self, id: &TaskId, expected_version: u64) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Takes up to `limit` live tasks that nobody works on and gives each a lease with a new fencing token, the oldest
+    /// first. The records come whole.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read or written.
+    fn claim(&self, claim: Claim) -> impl Future<Output = Result<Vec<SharedRecord>, StoreError>> + Send;
+
+    /// Lengthens all leases of a worker and says how many there are. Versions do not change.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be written.
+    fn renew(&self, worker: &str, until: &Timestamp) -> impl Future<Output = Result<u64, StoreError>> + Send;
+
+    /// Up to `limit` tasks whose [`due_at`](TaskRecord::due_at) has come, the longest overdue first, and when the next
+    /// one is. Its cost does not depend on the number of tasks kept.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    fn due(&self, now: &Timestamp, limit: usize) -> impl Future<Output = Result<Due, StoreError>> + Send;
+
+    /// The tasks of an owner, the oldest first, without parameters and steps.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    fn list(
+        &self,
+        owner: &Owner,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Page, StoreError>> + Send;
+
+    /// What changes from now on.
+    fn changes(&self) -> Changes;
+
+    /// Gives back everything that other processes wait for, files and locks above all. Later calls fail.
+    fn close(&self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+}
+
+/// How much of a record is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Parts {
+    /// Without parameters and steps: all that a poll needs.
+    Head,
+    /// The whole record.
+    Whole,
+}
+
+/// A wish to take up tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Claim {
+    /// Who.
+    pub worker: String,
+    /// The time now: leases that end by then count no more.
+    pub now: Timestamp,
+    /// How long the new leases count.
+    pub until: Timestamp,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl Claim {
+    /// A wish to take up tasks.
+    pub fn new(worker: impl Into<String>, now: Timestamp, until: Timestamp, limit: usize) -> Self {
+        Self { worker: worker.into(), now, until, limit }
+    }
+}
+
+/// Tasks that something has to be done about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Due {
+    /// Those whose time has come.
+    pub ids: Vec<TaskId>,
+    /// When the next one's time comes, of those not listed.
+    pub next: Option<Timestamp>,
+}
+
+impl Due {
+    /// Tasks whose time has come, and when the next one's does.
+    #[must_use]
+    pub fn new(ids: Vec<TaskId>, next: Option<Timestamp>) -> Self {
+        Self { ids, next }
+    }
+}
+
+/// A part of a list.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Page {
+    /// The records.
+    pub records: Vec<SharedRecord>,
+    /// Where the next part begins; none when this was the last one.
+    pub next: Option<Cursor>,
+}
+
+impl Page {
+    /// A part of a list that was read with one record more than asked for, to know whether there is a next part.
+    #[must_use]
+    pub fn of(mut records: Vec<SharedRecord>, limit: usize) -> Self {
+        let more = records.len() > limit;
+        records.truncate(limit);
+        let next = records.last().filter(|_| more).map(|record| Cursor::at(record));
+        Self { records, next }
+    }
+}
+
+/// A place in the list of an owner's tasks; stays right when tasks come and go.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cursor {
+    created_at: i64,
+    id: TaskId,
+}
+
+impl Cursor {
+    /// The place behind this record.
+    #[must_use]
+    pub fn at(record: &TaskRecord) -> Self {
+        Self { created_at: record.created_at.unix_millis(), id: record.id.clone() }
+    }
+
+    /// When the last task of the page was created, in milliseconds since 1970.
+    #[must_use]
+    pub fn created_at(&self) -> i64 {
+        self.created_at
+    }
+
+    /// The id of that task.
+    #[must_use]
+    pub fn id(&self) -> &TaskId {
+        &self.id
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.created_at, self.id)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = InvalidCursor;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
+        let (created_at, id) = text.split_once('.').ok_or(InvalidCursor)?;
+        Ok(Self { created_at: created_at.parse().map_err(|_| InvalidCursor)?, id: id.into() })
+    }
+}
+
+/// A text that is no cursor of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InvalidCursor;
+
+impl fmt::Display for InvalidCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no cursor of this list")
+    }
+}
+
+impl StdError for InvalidCursor {}
+
+/// One change of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// The record was inserted or replaced and has this version now.
+    Written {
+        /// Which record.
+        id: TaskId,
+        /// Its version.
+        version: u64,
+    },
+    /// The record is gone.
+    Removed {
+        /// Which record.
+        id: TaskId,
+    },
+    /// Changes were missed: everything of interest has to be read anew.
+    Resync,
+}
+
+/// The changes of a store, as one listener hears them.
+#[derive(Debug)]
+pub struct Changes {
+    receiver: broadcast::Receiver<Change>,
+}
+
+impl Changes {
+    /// The next change, [`Change::Resync`] when some were missed, nothing when the store is gone.
+    pub async fn next(&mut self) -> Option<Change> {
+        match self.receiver.recv().await {
+            Ok(change) => Some(change),
+            Err(broadcast::error::RecvError::Lagged(_)) => Some(Change::Resync),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    }
+}
+
+/// The other end of [`Changes`], for a backend.
+#[derive(Clone, Debug)]
+pub struct ChangeFeed {
+    sender: broadcast::Sender<Change>,
+}
+
+impl ChangeFeed {
+    /// A feed whose listeners may fall behind by `capacity` changes before they have to read anew.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self { sender: broadcast::Sender::new(capacity.max(1)) }
+    }
+
+    /// Tells every listener.
+    pub fn send(&self, change: Change) {
+        // Without a listener there is nobody to tell.
+        let _ = self.sender.send(change);
+    }
+
+    /// Tells every listener that the record has this version now.
+    pub fn written(&self, record: &TaskRecord) {
+        if self.sender.receiver_count() > 0 {
+            self.send(Change::Written { id: record.id.clone(), version: record.version });
+        }
+    }
+
+    /// A new listener.
+    #[must_use]
+    pub fn subscribe(&self) -> Changes {
+        Changes { receiver: self.sender.subscribe() }
+    }
+}
+
+impl Default for ChangeFeed {
+    fn default() -> Self {
+        Self::new(1024)
+    }
+}
+
+/// Why a store could not do what it was asked for.
+#[derive(Debug)]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    message: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// What kind of failure it was, for those who act on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// There is no such record.
+    NotFound,
+    /// Somebody else was faster, or has the lease.
+    Conflict,
+    /// Another process holds the store.
+    Locked,
+    /// The store cannot be reached or written at the moment.
+    Unavailable,
+    /// What is stored cannot be understood.
+    Corrupt,
+    /// What is stored comes from a newer version, or from something else altogether.
+    Unsupported,
+}
+
+impl StoreError {
+    /// An error without a source.
+    pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// Adds what caused it.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The record is not there.
+    #[must_use]
+    pub fn not_found(id: &TaskId) -> Self {
+        Self::new(StoreErrorKind::NotFound, format!("there is no task `{id}`"))
+    }
+
+    /// The record has another version than expected.
+    #[must_use]
+    pub fn conflict(id: &TaskId) -> Self {
+        Self::new(StoreErrorKind::Conflict, format!("task `{id}` was changed by somebody else"))
+    }
+
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for StoreError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+impl<S: Store> Store for Arc<S> {
+    async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        (**self).insert(record).await
+    }
+
+    async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
+        (**self).load(id, parts).await
+    }
+
+    async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
+        (**self).replace(record, expected_version).await
+    }
+
+    async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        (**self).append_step(id, token, step).await
+    }
+
+    async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
+        (**self).remove(id, expected_version).await
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
+        (**self).claim(claim).await
+    }
+
+    async fn renew(&self, worker: &str, until: &Timestamp) -> Result<u64, StoreError> {
+        (**self).renew(worker, until).await
+    }
+
+    async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
+        (**self).due(now, limit).await
+    }
+
+    async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
+        (**self).list(owner, after, limit).await
+    }
+
+    fn changes(&self) -> Changes {
+        (**self).changes()
+    }
+
+    async fn close(&self) {
+        (**self).close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn listener_that_fell_behind_is_told_to_read_anew() {
+        let feed = ChangeFeed::new(2);
+        let mut changes = feed.subscribe();
+        for version in 0..5 {
+            feed.send(Change::Written { id: "tsk_1".into(), version });
+        }
+        assert_eq!(changes.next().await, Some(Change::Resync));
+        assert_eq!(changes.next().await, Some(Change::Written { id: "tsk_1".into(), version: 3 }));
+        drop(feed);
+        changes.next().await;
+        assert_eq!(changes.next().await, None);
+    }
+
+    /// a text that is no cursor is told apart.
+    #[test]
+    fn cursor_survives_its_text_and_refuses_others() {
+        let cursor = Cursor { created_at: -5, id: "tsk_1.x".into() };
+        assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        for text in ["", "zzz", "1", "x.y"] {
+            assert_eq!(text.parse::<Cursor>(), Err(InvalidCursor));
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The reference store: everything in memory, gone with the process.
+//!
+//! Every query has its index, so that none costs more the more tasks are kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use mcp_tasks_types::{RawObject, TaskId, Timestamp};
+
+use super::{ChangeFeed, Change, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
+use crate::lifecycle::{self, Event};
+use crate::owner::Owner;
+use crate::record::{SharedRecord, StepRecord, TaskRecord};
+
+/// A store in memory.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    tasks: Arc<RwLock<Tasks>>,
+    feed: ChangeFeed,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A second store over the same tasks, with all leases ended: what another process finds that opens the file which
+    /// a dead one left. For tests of restarts; what was running over the first store is fenced off.
+    #[must_use]
+    pub fn reopen(&self) -> Self {
+        let mut tasks = self.write();
+        let leased: Vec<TaskId> = tasks.workers.values().flatten().cloned().collect();
+        for id in leased {
+            tasks.change(&id, |record| {
+                record.lease = None;
+                record.version += 1;
+            });
+        }
+        drop(tasks);
+        Self { tasks: Arc::clone(&self.tasks), feed: self.feed.clone() }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Tasks> {
+        // No code that can panic runs while a change is half done.
+        self.tasks.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Tasks> {
+        self.tasks.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Tasks {
+    entries: BTreeMap<TaskId, Entry>,
+    due: BTreeSet<(i64, TaskId)>,
+    /// Live tasks by the end of their lease, then by age; those without a lease come first.
+    claimable: BTreeSet<(i64, i64, TaskId)>,
+    workers: BTreeMap<String, BTreeSet<TaskId>>,
+    owners: BTreeMap<Owner, BTreeSet<(i64, TaskId)>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    head: SharedRecord,
+    params: Option<RawObject>,
+    steps: Vec<StepRecord>,
+}
+
+impl Entry {
+    fn whole(&self) -> SharedRecord {
+        if self.params.is_none() && self.steps.is_empty() {
+            return Arc::clone(&self.head);
+        }
+        let mut record = TaskRecord::clone(&self.head);
+        record.params.clone_from(&self.params);
+        record.steps.clone_from(&self.steps);
+        Arc::new(record)
+    }
+}
+
+fn turn(record: &TaskRecord) -> (i64, i64, TaskId) {
+    let lease_end = record.lease.as_ref().map_or(i64::MIN, |lease| lease.until.unix_millis());
+    (lease_end, record.created_at.unix_millis(), record.id.clone())
+}
+
+impl Tasks {
+    fn index(&mut self, record: &TaskRecord) {
+        if let Some(due_at) = record.due_at() {
+            self.due.insert((due_at.unix_millis(), record.id.clone()));
+        }
+        if !record.state.is_terminal() {
+            self.claimable.insert(turn(record));
+        }
+        if let Some(lease) = &record.lease {
+            self.workers.entry(lease.worker.clone()).or_default().insert(record.id.clone());
+        }
+    }
+
+    fn unindex(&mut self, record: &TaskRecord) {
+        if let Some(due_at) = record.due_at() {
+            self.due.remove(&(due_at.unix_millis(), record.id.clone()));
+        }
+        self.claimable.remove(&turn(record));
+        if let Some(lease) = &record.lease
+            && let Some(ids) = self.workers.get_mut(&lease.worker)
+        {
+            ids.remove(&record.id);
+            if ids.is_empty() {
+                self.workers.remove(&lease.worker);
+            }
+        }
+    }
+
+    /// Changes a head in its place and keeps the indexes right.
+    fn change(&mut self, id: &TaskId, change: impl FnOnce(&mut TaskRecord)) -> Option<SharedRecord> {
+        let before = Arc::clone(&self.entries.get(id)?.head);
+        let mut after = TaskRecord::clone(&before);
+        change(&mut after);
+        let after = Arc::new(after);
+        self.unindex(&before);
+        self.index(&after);
+        self.entries.get_mut(id)?.head = Arc::clone(&after);
+        Some(after)
+    }
+
+    fn expect(&self, id: &TaskId, version: u64) -> Result<&Entry, StoreError> {
+        let entry = self.entries.get(id).ok_or_else(|| StoreError::not_found(id))?;
+        if entry.head.version == version { Ok(entry) } else { Err(StoreError::conflict(id)) }
+    }
+}
+
+impl Store for MemoryStore {
+    async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        let (head, params, steps) = record.into_parts();
+        let mut tasks = self.write();
+        if tasks.entries.contains_key(&head.id) {
+            return Err(StoreError::new(StoreErrorKind::Conflict, format!("there is a task `{}` already", head.id)));
+        }
+        let entry = Entry { head: Arc::new(head), params, steps };
+        tasks.index(&entry.head);
+        let place = (entry.head.created_at.unix_millis(), entry.head.id.clone());
+        tasks.owners.entry(entry.head.owner.clone()).or_default().insert(place);
+        let whole = entry.whole();
+        tasks.entries.insert(whole.id.clone(), entry);
+        drop(tasks);
+        self.feed.written(&whole);
+        Ok(whole)
+    }
+
+    async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
+        Ok(self.read().entries.get(id).map(|entry| match parts {
+            Parts::Head => Arc::clone(&entry.head),
+            Parts::Whole => entry.whole(),
+        }))
+    }
+
+    async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
+        let (mut head, _, _) = record.into_parts();
+        let id = head.id.clone();
+        let mut tasks = self.write();
+        let before = Arc::clone(&tasks.expect(&id, expected_version)?.head);
+        if head.lease.is_some() {
+            head.lease.clone_from(&before.lease);
+        }
+        let after = tasks.change(&id, |record| *record = head).ok_or_else(|| StoreError::not_found(&id))?;
+        drop(tasks);
+        self.feed.written(&after);
+        Ok(after)
+    }
+
+    async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        let mut tasks = self.write();
+        let entry = tasks.entries.get_mut(id).ok_or_else(|| StoreError::not_found(id))?;
+        // A task that has ended has no lease.
+        if entry.head.lease.as_ref().is_none_or(|lease| lease.token != token) {
+            return Err(StoreError::conflict(id));
+        }
+        if entry.steps.iter().any(|known| known.name == step.name) {
+            let message = format!("task `{id}` has a step `{}` already", step.name);
+            return Err(StoreError::new(StoreErrorKind::Conflict, message));
+        }
+        entry.steps.push(step);
+        Ok(())
+    }
+
+    async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
+        let mut tasks = self.write();
+        let head = Arc::clone(&tasks.expect(id, expected_version)?.head);
+        tasks.unindex(&head);
+        tasks.entries.remove(id);
+        if let Some(places) = tasks.owners.get_mut(&head.owner) {
+            places.remove(&(head.created_at.unix_millis(), id.clone()));
+            if places.is_empty() {
+                tasks.owners.remove(&head.owner);
+            }
+        }
+        drop(tasks);
+        self.feed.send(Change::Removed { id: id.clone() });
+        Ok(())
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
+        let mut tasks = self.write();
+        let now = claim.now.unix_millis();
+        let free = tasks.claimable.iter().take_while(|(lease_end, _, _)| *lease_end <= now).take(claim.limit);
+        let free: Vec<TaskId> = free.map(|(_, _, id)| id.clone()).collect();
+        let mut claimed = Vec::new();
+        for id in free {
+            let Some(entry) = tasks.entries.get(&id) else { continue };
+            let event = Event::Claim { worker: claim.worker.clone(), until: claim.until.clone() };
+            let Ok((after, _)) = lifecycle::apply(&entry.head, event, &claim.now) else { continue };
+            tasks.change(&id, |record| *record = after);
+            claimed.extend(tasks.entries.get(&id).map(Entry::whole));
+        }
+        drop(tasks);
+        for record in &claimed {
+            self.feed.written(record);
+        }
+        Ok(claimed)
+    }
+
+    async fn renew(&self, worker: &str, until: &Timestamp) -> Result<u64, StoreError> {
+        let mut tasks = self.write();
+        let ids: Vec<TaskId> = tasks.workers.get(worker).into_iter().flatten().cloned().collect();
+        for id in &ids {
+            tasks.change(id, |record| {
+                if let Some(lease) = &mut record.lease {
+                    lease.until = until.clone();
+                }
+            });
+        }
+        Ok(ids.len() as u64)
+    }
+
+    async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
+        let tasks = self.read();
+        let mut waiting = tasks.due.iter().peekable();
+        let mut ids = Vec::new();
+        while ids.len() < limit
+            && let Some((_, id)) = waiting.next_if(|(due_at, _)| *due_at <= now.unix_millis())
+        {
+            ids.push(id.clone());
+        }
+        Ok(Due::new(ids, waiting.next().map(|(due_at, _)| Timestamp::from_unix_millis(*due_at))))
+    }
+
+    async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
+        let tasks = self.read();
+        let start = match after {
+            Some(cursor) => Bound::Excluded((cursor.created_at(), cursor.id().clone())),
+            None => Bound::Unbounded,
+        };
+        let places = tasks.owners.get(owner).into_iter().flat_map(|places| places.range((start.clone(), Bound::Unbounded)));
+        let records = places
+            .take(limit.saturating_add(1))
+            .filter_map(|(_, id)| tasks.entries.get(id))
+            .map(|entry| Arc::clone(&entry.head))
+            .collect();
+        Ok(Page::of(records, limit))
+    }
+
+    fn changes(&self) -> Changes {
+        self.feed.subscribe()
+    }
+}

@@ -1,0 +1,60 @@
+//! The suite that every store passes, and what tests of tools and servers need.
+//!
+//! ```
+//! use mcp_tasks::MemoryStore;
+//! use mcp_tasks::testing::{Backend, store_contract};
+//!
+//! struct Memory(MemoryStore);
+//!
+//! impl Backend for Memory {
+//!     type Store = MemoryStore;
+//!
+//!     async fn open(&self) -> Result<MemoryStore, mcp_tasks::StoreError> {
+//!         Ok(self.0.reopen())
+//!     }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! store_contract(|| Memory(MemoryStore::new())).await
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod contract;
+
+use std::fmt;
+
+pub use contract::{RULES, store_contract};
+
+use crate::store::{Store, StoreError};
+
+/// One empty place for records that can be opened again and again.
+pub trait Backend: Send + Sync {
+    /// The store under test.
+    type Store: Store;
+
+    /// Opens the store. The suite has dropped the store that it opened before, as the end of a process would.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be opened; the suite counts it as a broken rule.
+    fn open(&self) -> impl Future<Output = Result<Self::Store, StoreError>> + Send;
+}
+
+/// A rule of the store contract that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Violation {
+    /// The rule's name, one of [`RULES`].
+    pub rule: &'static str,
+    /// What was seen instead.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rule `{}` does not hold: {}", self.rule, self.message)
+    }
+}
+
+impl std::error::Error for Violation {}

@@ -1,0 +1,577 @@
+//! The trait that `#[task_tool]` implements, and what a tool says about itself.
+
+use std::fmt;
+
+use mcp_tasks_types::v2026_07_28::CallToolResult;
+use mcp_tasks_types::{RawJson, RawObject};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::BoxFuture;
+use crate::context::TaskContext;
+use crate::digest;
+use crate::error::{ArgumentError, DefinitionError, ToolError};
+use crate::form::FormSchema;
+use crate::output::{ToolOutput, ToolReturn, schema_of};
+use crate::record::ToolFingerprint;
+
+const HOUR_MS: u64 = 60 * 60 * 1000;
+
+/// A tool whose calls can become tasks.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no task tool",
+    note = "put `#[mcp_tasks::task_tool]` on an async function and name that function here"
+)]
+pub trait TaskTool: 'static {
+    /// The tool's name.
+    const NAME: &'static str;
+
+    /// What the tool says about itself.
+    fn definition() -> ToolDefinition;
+
+    /// Whether the tool can be called with these arguments. Asked before a task exists.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    fn check(arguments: &RawObject) -> Result<(), ArgumentError>;
+
+    /// Runs the body once.
+    fn run(call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>>;
+}
+
+/// Whether a call becomes a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TaskMode {
+    /// For clients that know tasks; others wait for the result.
+    #[default]
+    Auto,
+    /// Always; clients that do not know tasks are refused.
+    Required,
+    /// Never.
+    Never,
+}
+
+/// What becomes of a task whose process died.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Restart {
+    /// It fails and says so.
+    #[default]
+    Fail,
+    /// The body runs again from the top with the same arguments; answers and recorded steps come from the record. What
+    /// the body does outside of steps it does again.
+    Rerun,
+}
+
+/// What a tool says about itself. Faults in it are kept and told all at once when the engine is built.
+#[derive(Clone)]
+pub struct ToolDefinition {
+    name: String,
+    title: Option<String>,
+    description: Option<String>,
+    version: Option<String>,
+    input_schema: Value,
+    output_schema: Option<Value>,
+    ttl_ms: Option<u64>,
+    poll_ms: Option<u64>,
+    mode: TaskMode,
+    restart: Restart,
+    cancel_grace_ms: u64,
+    require_input_capability: bool,
+    inputs: Vec<InputDeclaration>,
+    faults: Vec<DefinitionError>,
+}
+
+impl ToolDefinition {
+    /// A tool with arguments `A` whose body returns `R`.
+    #[must_use]
+    pub fn new<A: DeserializeOwned + JsonSchema, R: ToolReturn>(name: impl Into<String>) -> Self {
+        let name = name.into();
+        let mut input_schema = schema_of::<A>(schemars::generate::Contract::Deserialize);
+        let mut faults = Vec::new();
+        match input_schema.as_object_mut().filter(|schema| schema.get("type") == Some(&json!("object"))) {
+            Some(schema) => {
+                // Some clients need the member even when it is empty.
+                schema.entry("properties").or_insert_with(|| json!({}));
+            }
+            None => faults.push(DefinitionError::new(&name, "the arguments are no struct with named members")),
+        }
+        Self {
+            name,
+            title: None,
+            description: None,
+            version: None,
+            input_schema,
+            output_schema: R::Output::schema(),
+            ttl_ms: Some(HOUR_MS),
+            poll_ms: Some(1_000),
+            mode: TaskMode::Auto,
+            restart: Restart::Fail,
+            cancel_grace_ms: 5_000,
+            require_input_capability: true,
+            inputs: Vec::new(),
+            faults,
+        }
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the author's version; a task does not go on with a tool of another version.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
+        self
+    }
+
+    /// Sets the lifetime of its tasks, counted from creation.
+    #[must_use]
+    pub fn ttl_ms(mut self, ttl_ms: u64) -> Self {
+        if ttl_ms == 0 {
+            self.faults.push(DefinitionError::new(&self.name, "a lifetime of 0"));
+        }
+        self.ttl_ms = Some(ttl_ms);
+        self
+    }
+
+    /// Lets its tasks live for ever.
+    #[must_use]
+    pub fn unlimited_ttl(mut self) -> Self {
+        self.ttl_ms = None;
+        self
+    }
+
+    /// Sets how often a client should ask.
+    #[must_use]
+    pub fn poll_ms(mut self, poll_ms: u64) -> Self {
+        if poll_ms == 0 {
+            self.faults.push(DefinitionError::new(&self.name, "a poll interval of 0"));
+        }
+        self.poll_ms = Some(poll_ms);
+        self
+    }
+
+    /// Sets whether a call becomes a task.
+    #[must_use]
+    pub fn task(mut self, mode: TaskMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets what becomes of a task whose process died.
+    #[must_use]
+    pub fn restart(mut self, restart: Restart) -> Self {
+        self.restart = restart;
+        self
+    }
+
+    /// Sets how long a body may go on after it was told to stop.
+    #[must_use]
+    pub fn cancel_grace_ms(mut self, cancel_grace_ms: u64) -> Self {
+        self.cancel_grace_ms = cancel_grace_ms;
+        self
+    }
+
+    /// Sets whether a caller has to declare that it can be asked what the tool may ask (R-5).
+    #[must_use]
+    pub fn require_input_capability(mut self, required: bool) -> Self {
+        self.require_input_capability = required;
+        self
+    }
+
+    /// Declares a question with a form for `T`.
+    #[must_use]
+    pub fn input<T: DeserializeOwned + JsonSchema>(mut self, key: impl Into<String>, message: impl Into<String>) -> Self {
+        let (key, message) = (key.into(), message.into());
+        let fault = |member, message: String| DefinitionError {
+            key: Some(key.clone()),
+            member,
+            ..DefinitionError::new(&self.name, message)
+        };
+        if self.inputs.iter().any(|input| input.key == key) {
+            self.faults.push(fault(None, "the key is declared twice".to_owned()));
+        }
+        match FormSchema::of::<T>() {
+            Err(errors) => self.faults.extend(errors.into_iter().map(|error| fault(error.member, error.message))),
+            Ok(form) => {
+                let params = json!({"mode": "form", "message": message, "requestedSchema": form.as_value()});
+                let request = json!({"method": "elicitation/create", "params": params});
+                let fingerprint = digest::of_value(&request);
+                match RawJson::new(&request) {
+                    Ok(request) => self.inputs.push(InputDeclaration {
+                        key,
+                        message,
+                        kind: InputKind::Form,
+                        request,
+                        fingerprint,
+                        check: check_content::<T>,
+                    }),
+                    Err(err) => self.faults.push(fault(None, err.to_string())),
+                }
+            }
+        }
+        self
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name for people.
+    #[must_use]
+    pub fn get_title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The description.
+    #[must_use]
+    pub fn get_description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    /// The schema of the arguments.
+    #[must_use]
+    pub fn input_schema(&self) -> &Value {
+        &self.input_schema
+    }
+
+    /// The schema of the structured content, if the tool gives any.
+    #[must_use]
+    pub fn output_schema(&self) -> Option<&Value> {
+        self.output_schema.as_ref()
+    }
+
+    /// The lifetime of its tasks.
+    #[must_use]
+    pub fn get_ttl_ms(&self) -> Option<u64> {
+        self.ttl_ms
+    }
+
+    /// How often a client should ask.
+    #[must_use]
+    pub fn get_poll_ms(&self) -> Option<u64> {
+        self.poll_ms
+    }
+
+    /// Whether a call becomes a task.
+    #[must_use]
+    pub fn mode(&self) -> TaskMode {
+        self.mode
+    }
+
+    /// What becomes of a task whose process died.
+    #[must_use]
+    pub fn restart_policy(&self) -> Restart {
+        self.restart
+    }
+
+    /// How long a body may go on after it was told to stop.
+    #[must_use]
+    pub fn get_cancel_grace_ms(&self) -> u64 {
+        self.cancel_grace_ms
+    }
+
+    /// Whether a caller has to declare that it can be asked.
+    #[must_use]
+    pub fn requires_input_capability(&self) -> bool {
+        self.require_input_capability
+    }
+
+    /// The questions that the tool may ask.
+    #[must_use]
+    pub fn inputs(&self) -> &[InputDeclaration] {
+        &self.inputs
+    }
+
+    pub(crate) fn fingerprint(&self) -> ToolFingerprint {
+        let schema = digest::of_value(&digest::without_annotations(&self.input_schema));
+        ToolFingerprint::new(&self.name, schema, self.version.clone())
+    }
+
+    /// Every fault that registration finds.
+    pub(crate) fn faults(&self) -> Vec<DefinitionError> {
+        let mut faults = self.faults.clone();
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        if self.name.is_empty() || self.name.len() > 128 || !self.name.bytes().all(allowed) {
+            let message = "a tool's name has 1 to 128 characters of `A-Z a-z 0-9 _ - .`";
+            faults.push(DefinitionError::new(&self.name, message));
+        }
+        faults
+    }
+
+    /// Members of forms whose names look like secrets, which a form never asks for (X-48).
+    pub(crate) fn secrets(&self) -> Vec<(&str, String)> {
+        const SECRETS: &[&str] = &["password", "passphrase", "secret", "token", "api_key", "apikey", "credential"];
+        let mut found = Vec::new();
+        for input in &self.inputs {
+            let request: Value = input.request.get().unwrap_or_default();
+            let Some(members) = request.pointer("/params/requestedSchema/properties").and_then(Value::as_object) else {
+                continue;
+            };
+            for name in members.keys() {
+                let lower = name.to_ascii_lowercase();
+                if SECRETS.iter().any(|secret| lower.contains(secret)) {
+                    found.push((input.key(), name.clone()));
+                }
+            }
+        }
+        found
+    }
+}
+
+impl fmt::Debug for ToolDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolDefinition").field("name", &self.name).field("inputs", &self.inputs).finish_non_exhaustive()
+    }
+}
+
+/// A question that a tool may ask.
+#[derive(Clone)]
+pub struct InputDeclaration {
+    key: String,
+    message: String,
+    kind: InputKind,
+    request: RawJson,
+    fingerprint: String,
+    check: fn(&RawJson) -> Result<(), String>,
+}
+
+/// What a question needs the client to be capable of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum InputKind {
+    /// An elicitation with a form.
+    Form,
+}
+
+impl InputDeclaration {
+    /// The key under which it is asked for the first time.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// What the person reads.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What the client has to be capable of.
+    #[must_use]
+    pub fn kind(&self) -> InputKind {
+        self.kind
+    }
+
+    /// The request, `{"method":…,"params":…}`.
+    #[must_use]
+    pub fn request(&self) -> &RawJson {
+        &self.request
+    }
+
+    pub(crate) fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Whether the tool's own type takes the answer, which has passed its form.
+    pub(crate) fn check(&self, response: &RawJson) -> Result<(), String> {
+        (self.check)(response)
+    }
+}
+
+impl fmt::Debug for InputDeclaration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InputDeclaration").field("key", &self.key).field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+fn check_content<T: DeserializeOwned>(response: &RawJson) -> Result<(), String> {
+    crate::input::read_answer::<T>(response).map(drop)
+}
+
+/// One call of a tool: its arguments and its context.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    arguments: RawObject,
+    context: TaskContext,
+}
+
+impl ToolCall {
+    pub(crate) fn new(arguments: RawObject, context: TaskContext) -> Self {
+        Self { arguments, context }
+    }
+
+    /// The arguments as the tool's own type.
+    ///
+    /// # Errors
+    ///
+    /// When they do not fit, which [`TaskTool::check`] has ruled out before the call.
+    pub fn arguments<A: DeserializeOwned>(&self) -> Result<A, ToolError> {
+        self.arguments.get().map_err(|err| ToolError::tool(argument_error(&self.arguments, &err).message))
+    }
+
+    /// The arguments as they came.
+    #[must_use]
+    pub fn raw_arguments(&self) -> &RawObject {
+        &self.arguments
+    }
+
+    /// The context.
+    #[must_use]
+    pub fn context(&self) -> TaskContext {
+        self.context.clone()
+    }
+}
+
+/// Whether arguments fit a type, for [`TaskTool::check`].
+///
+/// # Errors
+///
+/// What is wrong, with the member if it can be told.
+pub fn check_arguments<A: DeserializeOwned>(arguments: &RawObject) -> Result<(), ArgumentError> {
+    match arguments.get::<A>() {
+        Ok(_) => Ok(()),
+        Err(err) => Err(argument_error(arguments, &err)),
+    }
+}
+
+fn argument_error(arguments: &RawObject, err: &mcp_tasks_types::JsonError) -> ArgumentError {
+    let reason = err.reason();
+    let at = member_at(arguments, err.column().saturating_sub(1));
+    if let Some(member) = reason.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+        return match at {
+            // Inside of another argument, whose value is what does not fit.
+            Some(outer) => ArgumentError::invalid(Some(outer), reason),
+            None => ArgumentError::missing(member),
+        };
+    }
+    ArgumentError::invalid(at, reason)
+}
+
+/// The argument whose value covers a place in the text.
+fn member_at(arguments: &RawObject, place: usize) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Members<'a>(#[serde(borrow)] std::collections::BTreeMap<String, &'a RawValue>);
+    let text = arguments.as_str();
+    let members: Members<'_> = serde_json::from_str(text).ok()?;
+    let start = text.as_ptr() as usize;
+    let covers = |value: &RawValue| {
+        let from = value.get().as_ptr() as usize - start;
+        (from..from + value.get().len()).contains(&place)
+    };
+    members.0.into_iter().find(|(_, value)| covers(value)).map(|(name, _)| name)
+}
+
+/// Turns what a body returned into the end of its run, for expansions.
+///
+/// # Errors
+///
+/// The body's own error.
+pub fn finish<R: ToolReturn>(returned: R) -> Result<CallToolResult, ToolError> {
+    returned.into_outcome()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only reading it is of interest")]
+    struct Arguments {
+        /// How many.
+        count: u8,
+        inner: Option<Inner>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only reading it is of interest")]
+    struct Inner {
+        value: bool,
+    }
+
+    fn check(text: &str) -> Result<(), ArgumentError> {
+        check_arguments::<Arguments>(&RawObject::from_text(text).unwrap())
+    }
+
+    /// X-134, P014: a missing member and a bad value are told apart, and both name the member.
+    #[test]
+    fn argument_error_names_the_member() {
+        assert_eq!(check(r#"{"count":1,"more":2}"#), Ok(()));
+        let missing = check(r#"{"inner":{"value":true}}"#).unwrap_err();
+        assert_eq!((missing.missing, missing.member.as_deref()), (true, Some("count")));
+        for (text, member) in [
+            (r#"{"count":999}"#, "count"),
+            (r#"{"count":null}"#, "count"),
+            (r#"{"count":1,"inner":{}}"#, "inner"),
+            (r#"{"count":1,"inner":{"value":"yes"}}"#, "inner"),
+        ] {
+            let error = check(text).unwrap_err();
+            assert_eq!((error.missing, error.member.as_deref()), (false, Some(member)), "{text}: {error}");
+            assert!(error.message.contains(member));
+        }
+    }
+
+    /// P145: a tool without arguments says so in full.
+    #[test]
+    fn schema_without_members_has_properties() {
+        #[derive(Deserialize, JsonSchema)]
+        struct None {}
+        let definition = ToolDefinition::new::<None, Result<(), ToolError>>("ping");
+        assert_eq!(definition.input_schema(), &json!({"type": "object", "properties": {}}));
+        assert_eq!(definition.output_schema(), Option::None);
+        assert!(definition.faults().is_empty());
+    }
+
+    /// X-153, X-49: all faults at once, each with tool, key and member.
+    #[test]
+    fn every_fault_is_told_with_its_place() {
+        #[derive(Deserialize, JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is of interest")]
+        struct Nested {
+            inner: Inner,
+            list: Vec<u8>,
+        }
+        let definition = ToolDefinition::new::<bool, Result<(), ToolError>>("my tool")
+            .ttl_ms(0)
+            .poll_ms(0)
+            .input::<Inner>("key", "?")
+            .input::<Inner>("key", "?")
+            .input::<Nested>("nested", "?");
+        let faults: Vec<String> = definition.faults().iter().map(ToString::to_string).collect();
+        assert_eq!(faults.len(), 7, "{faults:#?}");
+        assert!(faults[3].contains("`my tool`, input `key`: the key is declared twice"), "{}", faults[3]);
+        assert!(faults[4].contains("`my tool`, input `nested`, member `inner`: "), "{}", faults[4]);
+    }
+
+    /// X-48: a form that asks for a secret is found.
+    #[test]
+    fn member_that_looks_like_a_secret_is_found() {
+        #[derive(Deserialize, JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is of interest")]
+        struct Login {
+            name: String,
+            #[serde(rename = "userPassword")]
+            password: String,
+        }
+        let definition = ToolDefinition::new::<Inner, Result<(), ToolError>>("login").input::<Login>("login", "?");
+        assert_eq!(definition.secrets(), [("login", "userPassword".to_owned())]);
+    }
+}

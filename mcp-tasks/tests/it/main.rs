@@ -1,0 +1,3 @@
+//! Integration tests, one module a topic.
+
+mod store;

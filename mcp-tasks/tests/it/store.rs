@@ -1,0 +1,20 @@
+//! The store contract over every backend.
+
+use mcp_tasks::testing::{Backend, store_contract};
+use mcp_tasks::{MemoryStore, StoreError};
+
+struct Memory(MemoryStore);
+
+impl Backend for Memory {
+    type Store = MemoryStore;
+
+    async fn open(&self) -> Result<MemoryStore, StoreError> {
+        Ok(self.0.reopen())
+    }
+}
+
+/// C-14, S-09, S-33, S-35, S-37, P045, P093: by the rules of the contract.
+#[tokio::test]
+async fn memory_store_keeps_the_contract() {
+    store_contract(|| Memory(MemoryStore::new())).await.unwrap();
+}
