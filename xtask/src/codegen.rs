@@ -162,12 +162,75 @@ fn say(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::{OUTPUT, check, sorted, stale, write};
+
+    fn workspace() -> &'static Path {
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+    }
+
+    /// A folder with a copy of the schema files and freshly generated code.
+    fn generated() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_owned();
+        for generation in sorted(&workspace().join("schema")).unwrap().into_iter().filter(|path| path.is_dir()) {
+            let copy = root.join("schema").join(generation.file_name().unwrap());
+            fs::create_dir_all(&copy).unwrap();
+            for file in sorted(&generation).unwrap() {
+                fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+            }
+        }
+        write(&root).unwrap();
+        (folder, root)
+    }
 
     #[test]
     fn the_committed_code_is_what_the_schema_says() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let stale = super::stale(root).unwrap();
+        let stale = stale(workspace()).unwrap();
         assert!(stale.is_empty(), "{}\nrun `{}`", stale.join("\n"), super::COMMAND);
+    }
+
+    #[test]
+    fn a_changed_description_is_told_with_the_file_and_the_command() {
+        let (_folder, root) = generated();
+        check(&root).unwrap();
+        let schema = root.join("schema/2026-07-28/tasks.json");
+        let text = fs::read_to_string(&schema).unwrap();
+        fs::write(&schema, text.replacen("\"description\": \"", "\"description\": \"Changed. ", 3)).unwrap();
+        let message = check(&root).unwrap_err();
+        assert!(message.contains("generated/v2026_07_28/tasks.rs is stale"), "{message}");
+        assert!(message.contains("run `cargo xtask codegen`"), "{message}");
+        write(&root).unwrap();
+        check(&root).unwrap();
+    }
+
+    #[test]
+    fn damaged_missing_and_foreign_files_are_told_and_repaired() {
+        let (_folder, root) = generated();
+        let output = root.join(OUTPUT);
+        fs::write(output.join("v2026_07_28/core.rs"), "fn (").unwrap();
+        fs::remove_file(output.join("registry.rs")).unwrap();
+        fs::write(output.join("old.rs"), "").unwrap();
+        let message = check(&root).unwrap_err();
+        for part in ["core.rs is stale from line 1", "registry.rs is missing", "old.rs comes from no schema"] {
+            assert!(message.contains(part), "{message}");
+        }
+        write(&root).unwrap();
+        check(&root).unwrap();
+    }
+
+    #[test]
+    fn a_faulty_schema_changes_nothing() {
+        let (_folder, root) = generated();
+        let before = fs::read_to_string(root.join(OUTPUT).join("v2026_07_28/tasks.rs")).unwrap();
+        let schema = root.join("schema/2026-07-28/tasks.json");
+        let text = fs::read_to_string(&schema).unwrap();
+        fs::write(&schema, text.replacen("\"type\": \"object\"", "\"type\": \"object\", \"not\": {}", 1)).unwrap();
+        let message = write(&root).unwrap_err();
+        assert!(message.contains("schema/2026-07-28/tasks.json #/$defs/"), "{message}");
+        assert!(message.contains("the keyword `not` is outside the dialect"), "{message}");
+        assert_eq!(fs::read_to_string(root.join(OUTPUT).join("v2026_07_28/tasks.rs")).unwrap(), before);
     }
 }
