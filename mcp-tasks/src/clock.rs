@@ -130,7 +130,7 @@ impl Clock for ManualClock {
     }
 }
 
-impl<C: Clock> Clock for std::sync::Arc<C> {
+impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
     fn now(&self) -> Timestamp {
         (**self).now()
     }
@@ -155,6 +155,16 @@ pub trait Ids: Send + Sync + 'static {
     ///
     /// When the source of randomness gives none.
     fn worker_id(&self) -> io::Result<String>;
+}
+
+impl<I: Ids + ?Sized> Ids for std::sync::Arc<I> {
+    fn task_id(&self) -> io::Result<TaskId> {
+        (**self).task_id()
+    }
+
+    fn worker_id(&self) -> io::Result<String> {
+        (**self).worker_id()
+    }
 }
 
 /// Identifiers with 128 bits from the operating system.

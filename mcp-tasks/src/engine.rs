@@ -29,7 +29,7 @@ use crate::lifecycle::{Event, Outcome};
 use crate::output::text_result;
 use crate::owner::Owner;
 use crate::record::{ErrorRecord, Generation, SharedRecord, TaskRecord, Visibility};
-use crate::store::{Change, Parts, Store};
+use crate::store::{Change, Cursor, Page, Parts, Store};
 use crate::tool::{Restart, ToolDefinition};
 
 /// Creates, runs and answers for tasks. Cheap to clone; every clone is the same engine.
@@ -276,6 +276,15 @@ impl Engine {
         self.wait(owner, id, |_| false).await
     }
 
+    /// The tasks of an owner, the oldest first, in pages; for operators and own tools, since the protocol has no list.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, EngineError> {
+        Ok(self.core.store.list(owner, after, limit).await?)
+    }
+
     /// How many bodies run in this process.
     #[must_use]
     pub fn running(&self) -> usize {
@@ -338,7 +347,7 @@ impl Engine {
         record.visibility = visibility;
         record.status_message.clone_from(&task.status_message);
         record.ttl_ms = definition.get_ttl_ms();
-        record.poll_interval_ms = definition.get_poll_ms();
+        record.poll_interval_ms = Some(definition.get_poll_ms().unwrap_or(core.settings.default_poll_ms));
         record.fence = 1;
         record.attempt = 1;
         record.lease = Some(core.lease(1));

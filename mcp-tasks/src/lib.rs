@@ -13,9 +13,11 @@ pub mod macro_support;
 mod output;
 mod owner;
 pub mod record;
+pub mod server;
 pub mod store;
 pub mod testing;
 mod tool;
+pub mod transport;
 
 use std::pin::Pin;
 

@@ -109,7 +109,7 @@ impl ToolDefinition {
             input_schema,
             output_schema: R::Output::schema(),
             ttl_ms: Some(HOUR_MS),
-            poll_ms: Some(1_000),
+            poll_ms: None,
             mode: TaskMode::Auto,
             restart: Restart::Fail,
             cancel_grace_ms: 5_000,
@@ -265,7 +265,7 @@ impl ToolDefinition {
         self.ttl_ms
     }
 
-    /// How often a client should ask.
+    /// How often a client should ask; none leaves it to the engine.
     #[must_use]
     pub fn get_poll_ms(&self) -> Option<u64> {
         self.poll_ms

@@ -34,7 +34,12 @@ impl EngineBuilder {
             ids: Box::new(RandomIds::new()),
             identity: None,
             tools: Vec::new(),
-            settings: Settings { lease_ms: 30_000, shutdown_grace_ms: 2_000, expired_retention_ms: 60_000 },
+            settings: Settings {
+                lease_ms: 30_000,
+                shutdown_grace_ms: 2_000,
+                expired_retention_ms: 60_000,
+                default_poll_ms: 1_000,
+            },
         }
     }
 
@@ -84,6 +89,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn expired_retention_ms(mut self, expired_retention_ms: u64) -> Self {
         self.settings.expired_retention_ms = expired_retention_ms;
+        self
+    }
+
+    /// Sets how often a client should ask about a task whose tool does not say.
+    #[must_use]
+    pub fn default_poll_ms(mut self, default_poll_ms: u64) -> Self {
+        self.settings.default_poll_ms = default_poll_ms.max(1);
         self
     }
 

@@ -39,6 +39,7 @@ pub(super) struct Settings {
     pub(super) lease_ms: u64,
     pub(super) shutdown_grace_ms: u64,
     pub(super) expired_retention_ms: u64,
+    pub(super) default_poll_ms: u64,
 }
 
 pub(crate) struct Core {
