@@ -78,7 +78,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     /// # Errors
     ///
     /// When the input is malformed or a known member comes twice.
-    pub fn next(&mut self) -> Result<Option<Key>, A::Error> {
+    pub fn next_key(&mut self) -> Result<Option<Key>, A::Error> {
         struct KeySeed {
             names: &'static [&'static str],
             next: usize,

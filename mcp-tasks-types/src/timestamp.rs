@@ -115,9 +115,8 @@ fn instant(text: &[u8]) -> Option<(i64, u32)> {
         if length == 0 {
             return None;
         }
-        for place in 0..9 {
-            nanos = nanos * 10 + if place < length { u32::from(fraction[place] - b'0') } else { 0 };
-        }
+        let digits = fraction[..length].iter().chain(std::iter::repeat(&b'0'));
+        nanos = digits.take(9).fold(0, |nanos, digit| nanos * 10 + u32::from(digit - b'0'));
         rest = &fraction[length..];
     }
     let offset = match rest {

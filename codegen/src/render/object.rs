@@ -124,7 +124,7 @@ impl Context<'_> {
                 Part::Constant(constant) => {
                     let (member, value) = (&constant.name, constant_tokens(constant));
                     names.push(member);
-                    arms.push(quote!(support::Key::Known(#at) => members.constant(#member, #value)?,));
+                    arms.push(quote!(support::Key::Known(#at) => { members.constant(#member, #value)?; }));
                     if !constant.absent {
                         checks.push(quote!(members.require(#at)?;));
                     }
@@ -157,7 +157,7 @@ impl Context<'_> {
             names.push(&state.tag);
             names.extend(state.arms.iter().flat_map(|arm| &arm.members).map(|member| member.name.as_str()));
             slots.push(quote!(let mut state = #slots_type::default();));
-            arms.push(quote!(support::Key::Known(member @ #from..) => state.read(member - #from, &mut members)?,));
+            arms.push(quote!(support::Key::Known(member @ #from..) => { state.read(member - #from, &mut members)?; }));
             build.push(quote!(state: state.finish(&mut extra)?));
         }
         if !object.at_least_one.is_empty() {
@@ -171,7 +171,7 @@ impl Context<'_> {
             });
         }
         // A state takes all indices from its tag on.
-        let rest = state.is_none().then(|| quote!(support::Key::Known(_) => members.skip()?,));
+        let rest = state.is_none().then(|| quote!(support::Key::Known(_) => { members.skip()?; }));
         quote! {
             impl<'de> serde::Deserialize<'de> for #name {
                 fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -184,7 +184,7 @@ impl Context<'_> {
                 fn read<A: serde::de::MapAccess<'de>>(mut members: support::Members<A>) -> Result<Self, A::Error> {
                     #(#slots)*
                     let mut extra = #root::Extra::new();
-                    while let Some(key) = members.next()? {
+                    while let Some(key) = members.next_key()? {
                         match key {
                             #(#arms)*
                             #rest
@@ -253,7 +253,8 @@ fn constructor(
         match field.member.presence {
             Presence::Required => {
                 arguments.push(argument);
-                values.push(if value.to_string() == ident.to_string() { value } else { quote!(#ident: #value) });
+                let converts = matches!(field.member.shape, TypeRef::Text | TypeRef::Named(_));
+                values.push(if converts { quote!(#ident: #value) } else { value });
             }
             Presence::Nullable => {
                 arguments.push(quote!(#ident: Option<#ty>));

@@ -92,7 +92,7 @@ impl Context<'_> {
                     match member {
                         0 => self.arm = Some(members.tag(&[#(#tags),*])?),
                         #(#reads)*
-                        _ => members.skip()?,
+                        _ => { members.skip()?; }
                     }
                     Ok(())
                 }

@@ -9,7 +9,7 @@ macro_rules! case {
     ($name:ident, $path:literal) => {
         #[rustfmt::skip]
         #[path = $path]
-        #[allow(dead_code, clippy::exhaustive_enums, reason = "a case is compiled whole and used in part")]
+        #[allow(dead_code, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "a case is compiled whole and used in part")]
         pub mod $name;
     };
 }

@@ -156,16 +156,16 @@ impl<'de> support::Object<'de> for Request {
         let mut tags = None;
         let mut labels = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
-                    members.constant("method", support::Constant::Text("things/get"))?
+                    members.constant("method", support::Constant::Text("things/get"))?;
                 }
                 support::Key::Known(2) => {
-                    members.constant("version", support::Constant::Integer(2))?
+                    members.constant("version", support::Constant::Integer(2))?;
                 }
                 support::Key::Known(3) => meta = members.value()?,
                 support::Key::Known(4) => {
@@ -177,7 +177,9 @@ impl<'de> support::Object<'de> for Request {
                 support::Key::Known(6) => color = members.value()?,
                 support::Key::Known(7) => tags = members.value()?,
                 support::Key::Known(8) => labels = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -270,10 +272,12 @@ impl<'de> support::Object<'de> for Meta {
     ) -> Result<Self, A::Error> {
         let mut trace_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => trace_id = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }

@@ -125,12 +125,14 @@ impl<'de> support::Object<'de> for TooManyData {
     ) -> Result<Self, A::Error> {
         let mut limit = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
                     limit = Some(members.value_seed(support::Unsigned)?);
                 }
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }

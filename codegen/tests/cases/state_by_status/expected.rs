@@ -59,7 +59,9 @@ impl JobStateSlots {
         match member {
             0 => self.arm = Some(members.tag(&["running", "done"])?),
             1 => self.result = members.slot(self.arm == Some(1))?,
-            _ => members.skip()?,
+            _ => {
+                members.skip()?;
+            }
         }
         Ok(())
     }
@@ -128,10 +130,10 @@ impl<'de> support::Object<'de> for Job {
         let mut ttl_ms = None;
         let mut state = JobStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?
+                    members.constant("resultType", support::Constant::Text("complete"))?;
                 }
                 support::Key::Known(1) => job_id = Some(members.value()?),
                 support::Key::Known(2) => {
@@ -140,7 +142,7 @@ impl<'de> support::Object<'de> for Job {
                     );
                 }
                 support::Key::Known(member @ 3..) => {
-                    state.read(member - 3, &mut members)?
+                    state.read(member - 3, &mut members)?;
                 }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }

@@ -102,13 +102,15 @@ impl<'de> support::Object<'de> for Circle {
     ) -> Result<Self, A::Error> {
         let mut radius = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("circle"))?
+                    members.constant("type", support::Constant::Text("circle"))?;
                 }
                 support::Key::Known(1) => radius = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -167,12 +169,14 @@ impl<'de> support::Object<'de> for Line {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("line"))?
+                    members.constant("type", support::Constant::Text("line"))?;
                 }
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -276,10 +280,12 @@ impl<'de> support::Object<'de> for TextBody {
     ) -> Result<Self, A::Error> {
         let mut text = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => text = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }

@@ -250,11 +250,13 @@ impl<'de> support::Object<'de> for ResultObject {
         let mut result_type = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => result_type = Some(members.value()?),
                 support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -406,15 +408,17 @@ impl<'de> support::Object<'de> for JsonRpcRequest {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => method = Some(members.value()?),
                 support::Key::Known(3) => params = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -490,14 +494,16 @@ impl<'de> support::Object<'de> for JsonRpcNotification {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => method = Some(members.value()?),
                 support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -620,14 +626,16 @@ impl<'de> support::Object<'de> for JsonRpcResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -699,14 +707,16 @@ impl<'de> support::Object<'de> for JsonRpcErrorResponse {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = members.value()?,
                 support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -770,10 +780,12 @@ impl<'de> support::Object<'de> for RequestParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -841,11 +853,13 @@ impl<'de> support::Object<'de> for PaginatedRequestParams {
         let mut meta = None;
         let mut cursor = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = Some(members.value()?),
                 support::Key::Known(1) => cursor = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -918,10 +932,12 @@ impl<'de> support::Object<'de> for NotificationParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1032,18 +1048,20 @@ impl<'de> support::Object<'de> for DiscoverRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => {
                     members
-                        .constant("method", support::Constant::Text("server/discover"))?
+                        .constant("method", support::Constant::Text("server/discover"))?;
                 }
                 support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1152,10 +1170,10 @@ impl<'de> support::Object<'de> for DiscoverResult {
         let mut ttl_ms = None;
         let mut cache_scope = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?
+                    members.constant("resultType", support::Constant::Text("complete"))?;
                 }
                 support::Key::Known(1) => meta = members.value()?,
                 support::Key::Known(2) => supported_versions = Some(members.value()?),
@@ -1165,7 +1183,9 @@ impl<'de> support::Object<'de> for DiscoverResult {
                     ttl_ms = Some(members.value_seed(support::Unsigned)?);
                 }
                 support::Key::Known(6) => cache_scope = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1245,14 +1265,16 @@ impl<'de> support::Object<'de> for DiscoverResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1323,17 +1345,19 @@ impl<'de> support::Object<'de> for ListToolsRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tools/list"))?
+                    members.constant("method", support::Constant::Text("tools/list"))?;
                 }
                 support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1436,10 +1460,10 @@ impl<'de> support::Object<'de> for ListToolsResult {
         let mut ttl_ms = None;
         let mut cache_scope = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?
+                    members.constant("resultType", support::Constant::Text("complete"))?;
                 }
                 support::Key::Known(1) => meta = members.value()?,
                 support::Key::Known(2) => tools = Some(members.value()?),
@@ -1448,7 +1472,9 @@ impl<'de> support::Object<'de> for ListToolsResult {
                     ttl_ms = Some(members.value_seed(support::Unsigned)?);
                 }
                 support::Key::Known(5) => cache_scope = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1523,14 +1549,16 @@ impl<'de> support::Object<'de> for ListToolsResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1671,7 +1699,7 @@ impl<'de> support::Object<'de> for Tool {
         let mut icons = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => name = Some(members.value()?),
                 support::Key::Known(1) => title = members.value()?,
@@ -1681,7 +1709,9 @@ impl<'de> support::Object<'de> for Tool {
                 support::Key::Known(5) => annotations = members.value()?,
                 support::Key::Known(6) => icons = members.value()?,
                 support::Key::Known(7) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1776,13 +1806,15 @@ impl<'de> support::Object<'de> for ToolInputSchema {
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("object"))?
+                    members.constant("type", support::Constant::Text("object"))?;
                 }
                 support::Key::Known(1) => schema = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1852,10 +1884,12 @@ impl<'de> support::Object<'de> for ToolOutputSchema {
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => schema = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1969,14 +2003,16 @@ impl<'de> support::Object<'de> for ToolAnnotations {
         let mut idempotent_hint = None;
         let mut open_world_hint = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => title = members.value()?,
                 support::Key::Known(1) => read_only_hint = members.value()?,
                 support::Key::Known(2) => destructive_hint = members.value()?,
                 support::Key::Known(3) => idempotent_hint = members.value()?,
                 support::Key::Known(4) => open_world_hint = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2061,17 +2097,19 @@ impl<'de> support::Object<'de> for CallToolRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tools/call"))?
+                    members.constant("method", support::Constant::Text("tools/call"))?;
                 }
                 support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2178,14 +2216,16 @@ impl<'de> support::Object<'de> for CallToolRequestParams {
         let mut input_responses = None;
         let mut request_state = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = Some(members.value()?),
                 support::Key::Known(1) => name = Some(members.value()?),
                 support::Key::Known(2) => arguments = members.value()?,
                 support::Key::Known(3) => input_responses = members.value()?,
                 support::Key::Known(4) => request_state = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2296,16 +2336,18 @@ impl<'de> support::Object<'de> for CallToolResult {
         let mut structured_content = None;
         let mut is_error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?
+                    members.constant("resultType", support::Constant::Text("complete"))?;
                 }
                 support::Key::Known(1) => meta = members.value()?,
                 support::Key::Known(2) => content = Some(members.value()?),
                 support::Key::Known(3) => structured_content = Some(members.value()?),
                 support::Key::Known(4) => is_error = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2450,14 +2492,16 @@ impl<'de> support::Object<'de> for CallToolResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2558,19 +2602,21 @@ impl<'de> support::Object<'de> for InputRequiredResult {
         let mut input_requests = None;
         let mut request_state = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
                     members
                         .constant(
                             "resultType",
                             support::Constant::Text("input_required"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(1) => meta = members.value()?,
                 support::Key::Known(2) => input_requests = members.value()?,
                 support::Key::Known(3) => request_state = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2748,15 +2794,17 @@ impl<'de> support::Object<'de> for TextContent {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("text"))?
+                    members.constant("type", support::Constant::Text("text"))?;
                 }
                 support::Key::Known(1) => text = Some(members.value()?),
                 support::Key::Known(2) => annotations = members.value()?,
                 support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2854,16 +2902,18 @@ impl<'de> support::Object<'de> for ImageContent {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("image"))?
+                    members.constant("type", support::Constant::Text("image"))?;
                 }
                 support::Key::Known(1) => data = Some(members.value()?),
                 support::Key::Known(2) => mime_type = Some(members.value()?),
                 support::Key::Known(3) => annotations = members.value()?,
                 support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2963,16 +3013,18 @@ impl<'de> support::Object<'de> for AudioContent {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("audio"))?
+                    members.constant("type", support::Constant::Text("audio"))?;
                 }
                 support::Key::Known(1) => data = Some(members.value()?),
                 support::Key::Known(2) => mime_type = Some(members.value()?),
                 support::Key::Known(3) => annotations = members.value()?,
                 support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -3127,10 +3179,10 @@ impl<'de> support::Object<'de> for ResourceLink {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("resource_link"))?
+                    members.constant("type", support::Constant::Text("resource_link"))?;
                 }
                 support::Key::Known(1) => uri = Some(members.value()?),
                 support::Key::Known(2) => name = Some(members.value()?),
@@ -3143,7 +3195,9 @@ impl<'de> support::Object<'de> for ResourceLink {
                 support::Key::Known(7) => icons = members.value()?,
                 support::Key::Known(8) => annotations = members.value()?,
                 support::Key::Known(9) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -3258,15 +3312,17 @@ impl<'de> support::Object<'de> for EmbeddedResource {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("resource"))?
+                    members.constant("type", support::Constant::Text("resource"))?;
                 }
                 support::Key::Known(1) => resource = Some(members.value()?),
                 support::Key::Known(2) => annotations = members.value()?,
                 support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -3413,13 +3469,15 @@ impl<'de> support::Object<'de> for TextResourceContents {
         let mut text = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => uri = Some(members.value()?),
                 support::Key::Known(1) => mime_type = members.value()?,
                 support::Key::Known(2) => text = Some(members.value()?),
                 support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -3511,13 +3569,15 @@ impl<'de> support::Object<'de> for BlobResourceContents {
         let mut blob = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => uri = Some(members.value()?),
                 support::Key::Known(1) => mime_type = members.value()?,
                 support::Key::Known(2) => blob = Some(members.value()?),
                 support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -3616,12 +3676,14 @@ impl<'de> support::Object<'de> for Annotations {
         let mut priority = None;
         let mut last_modified = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => audience = members.value()?,
                 support::Key::Known(1) => priority = members.value()?,
                 support::Key::Known(2) => last_modified = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -3739,17 +3801,19 @@ impl<'de> support::Object<'de> for ElicitRequest {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("elicitation/create"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(1) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -3878,12 +3942,14 @@ impl<'de> support::Object<'de> for ElicitRequestFormParams {
         let mut message = None;
         let mut requested_schema = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => mode = members.value()?,
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => requested_schema = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -4015,15 +4081,17 @@ impl<'de> support::Object<'de> for ElicitFormSchema {
         let mut properties = None;
         let mut required = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => schema = members.value()?,
                 support::Key::Known(1) => {
-                    members.constant("type", support::Constant::Text("object"))?
+                    members.constant("type", support::Constant::Text("object"))?;
                 }
                 support::Key::Known(2) => properties = Some(members.value()?),
                 support::Key::Known(3) => required = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -4117,14 +4185,16 @@ impl<'de> support::Object<'de> for ElicitRequestUrlParams {
         let mut message = None;
         let mut url = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("mode", support::Constant::Text("url"))?
+                    members.constant("mode", support::Constant::Text("url"))?;
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => url = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -4336,10 +4406,10 @@ impl<'de> support::Object<'de> for StringSchema {
         let mut format = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?
+                    members.constant("type", support::Constant::Text("string"))?;
                 }
                 support::Key::Known(1) => title = members.value()?,
                 support::Key::Known(2) => description = members.value()?,
@@ -4351,7 +4421,9 @@ impl<'de> support::Object<'de> for StringSchema {
                 }
                 support::Key::Known(5) => format = members.value()?,
                 support::Key::Known(6) => default = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -4557,7 +4629,7 @@ impl<'de> support::Object<'de> for NumberSchema {
         let mut maximum = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => kind = Some(members.value()?),
                 support::Key::Known(1) => title = members.value()?,
@@ -4565,7 +4637,9 @@ impl<'de> support::Object<'de> for NumberSchema {
                 support::Key::Known(3) => minimum = members.value()?,
                 support::Key::Known(4) => maximum = members.value()?,
                 support::Key::Known(5) => default = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -4727,15 +4801,17 @@ impl<'de> support::Object<'de> for BooleanSchema {
         let mut description = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("boolean"))?
+                    members.constant("type", support::Constant::Text("boolean"))?;
                 }
                 support::Key::Known(1) => title = members.value()?,
                 support::Key::Known(2) => description = members.value()?,
                 support::Key::Known(3) => default = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -5018,16 +5094,18 @@ impl<'de> support::Object<'de> for UntitledSingleSelectEnumSchema {
         let mut values = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?
+                    members.constant("type", support::Constant::Text("string"))?;
                 }
                 support::Key::Known(1) => title = members.value()?,
                 support::Key::Known(2) => description = members.value()?,
                 support::Key::Known(3) => values = Some(members.value()?),
                 support::Key::Known(4) => default = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -5135,16 +5213,18 @@ impl<'de> support::Object<'de> for TitledSingleSelectEnumSchema {
         let mut options = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?
+                    members.constant("type", support::Constant::Text("string"))?;
                 }
                 support::Key::Known(1) => title = members.value()?,
                 support::Key::Known(2) => description = members.value()?,
                 support::Key::Known(3) => options = Some(members.value()?),
                 support::Key::Known(4) => default = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -5274,10 +5354,10 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("array"))?
+                    members.constant("type", support::Constant::Text("array"))?;
                 }
                 support::Key::Known(1) => title = members.value()?,
                 support::Key::Known(2) => description = members.value()?,
@@ -5289,7 +5369,9 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
                 }
                 support::Key::Known(5) => items = Some(members.value()?),
                 support::Key::Known(6) => default = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -5369,13 +5451,15 @@ impl<'de> support::Object<'de> for UntitledMultiSelectItems {
     ) -> Result<Self, A::Error> {
         let mut values = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?
+                    members.constant("type", support::Constant::Text("string"))?;
                 }
                 support::Key::Known(1) => values = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -5493,10 +5577,10 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("array"))?
+                    members.constant("type", support::Constant::Text("array"))?;
                 }
                 support::Key::Known(1) => title = members.value()?,
                 support::Key::Known(2) => description = members.value()?,
@@ -5508,7 +5592,9 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
                 }
                 support::Key::Known(5) => items = Some(members.value()?),
                 support::Key::Known(6) => default = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -5588,10 +5674,12 @@ impl<'de> support::Object<'de> for TitledMultiSelectItems {
     ) -> Result<Self, A::Error> {
         let mut options = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => options = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -5696,17 +5784,19 @@ impl<'de> support::Object<'de> for LegacyTitledEnumSchema {
         let mut enum_names = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?
+                    members.constant("type", support::Constant::Text("string"))?;
                 }
                 support::Key::Known(1) => title = members.value()?,
                 support::Key::Known(2) => description = members.value()?,
                 support::Key::Known(3) => values = Some(members.value()?),
                 support::Key::Known(4) => enum_names = members.value()?,
                 support::Key::Known(5) => default = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -5786,11 +5876,13 @@ impl<'de> support::Object<'de> for EnumOption {
         let mut value = None;
         let mut title = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => value = Some(members.value()?),
                 support::Key::Known(1) => title = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -5875,11 +5967,13 @@ impl<'de> support::Object<'de> for ElicitResult {
         let mut action = None;
         let mut content = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => action = Some(members.value()?),
                 support::Key::Known(1) => content = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -6082,17 +6176,19 @@ impl<'de> support::Object<'de> for CreateMessageRequest {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("sampling/createMessage"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(1) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -6253,7 +6349,7 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
         let mut tools = None;
         let mut tool_choice = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => messages = Some(members.value()?),
                 support::Key::Known(1) => {
@@ -6267,7 +6363,9 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
                 support::Key::Known(7) => metadata = members.value()?,
                 support::Key::Known(8) => tools = members.value()?,
                 support::Key::Known(9) => tool_choice = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -6460,13 +6558,15 @@ impl<'de> support::Object<'de> for ModelPreferences {
         let mut speed_priority = None;
         let mut intelligence_priority = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => hints = members.value()?,
                 support::Key::Known(1) => cost_priority = members.value()?,
                 support::Key::Known(2) => speed_priority = members.value()?,
                 support::Key::Known(3) => intelligence_priority = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -6549,10 +6649,12 @@ impl<'de> support::Object<'de> for ModelHint {
     ) -> Result<Self, A::Error> {
         let mut name = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => name = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -6620,10 +6722,12 @@ impl<'de> support::Object<'de> for ToolChoice {
     ) -> Result<Self, A::Error> {
         let mut mode = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => mode = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -6750,12 +6854,14 @@ impl<'de> support::Object<'de> for SamplingMessage {
         let mut content = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => role = Some(members.value()?),
                 support::Key::Known(1) => content = Some(members.value()?),
                 support::Key::Known(2) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -6968,16 +7074,18 @@ impl<'de> support::Object<'de> for ToolUseContent {
         let mut input = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("tool_use"))?
+                    members.constant("type", support::Constant::Text("tool_use"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => name = Some(members.value()?),
                 support::Key::Known(3) => input = Some(members.value()?),
                 support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7089,17 +7197,19 @@ impl<'de> support::Object<'de> for ToolResultContent {
         let mut is_error = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("tool_result"))?
+                    members.constant("type", support::Constant::Text("tool_result"))?;
                 }
                 support::Key::Known(1) => tool_use_id = Some(members.value()?),
                 support::Key::Known(2) => content = Some(members.value()?),
                 support::Key::Known(3) => structured_content = Some(members.value()?),
                 support::Key::Known(4) => is_error = members.value()?,
                 support::Key::Known(5) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7211,14 +7321,16 @@ impl<'de> support::Object<'de> for CreateMessageResult {
         let mut stop_reason = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => role = Some(members.value()?),
                 support::Key::Known(1) => content = Some(members.value()?),
                 support::Key::Known(2) => model = Some(members.value()?),
                 support::Key::Known(3) => stop_reason = members.value()?,
                 support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7301,13 +7413,15 @@ impl<'de> support::Object<'de> for ListRootsRequest {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("method", support::Constant::Text("roots/list"))?
+                    members.constant("method", support::Constant::Text("roots/list"))?;
                 }
                 support::Key::Known(1) => params = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7377,10 +7491,12 @@ impl<'de> support::Object<'de> for ListRootsRequestParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7437,10 +7553,12 @@ impl<'de> support::Object<'de> for ListRootsResult {
     ) -> Result<Self, A::Error> {
         let mut roots = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => roots = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7518,12 +7636,14 @@ impl<'de> support::Object<'de> for Root {
         let mut name = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => uri = Some(members.value()?),
                 support::Key::Known(1) => name = members.value()?,
                 support::Key::Known(2) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7598,10 +7718,10 @@ impl<'de> support::Object<'de> for SubscriptionsListenRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => {
@@ -7609,10 +7729,12 @@ impl<'de> support::Object<'de> for SubscriptionsListenRequest {
                         .constant(
                             "method",
                             support::Constant::Text("subscriptions/listen"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7683,11 +7805,13 @@ impl<'de> support::Object<'de> for SubscriptionsListenRequestParams {
         let mut meta = None;
         let mut notifications = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = Some(members.value()?),
                 support::Key::Known(1) => notifications = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7807,14 +7931,16 @@ impl<'de> support::Object<'de> for SubscriptionFilter {
         let mut resource_subscriptions = None;
         let mut task_ids = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => tools_list_changed = members.value()?,
                 support::Key::Known(1) => prompts_list_changed = members.value()?,
                 support::Key::Known(2) => resources_list_changed = members.value()?,
                 support::Key::Known(3) => resource_subscriptions = members.value()?,
                 support::Key::Known(4) => task_ids = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7907,10 +8033,10 @@ impl<'de> support::Object<'de> for SubscriptionsAcknowledgedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
                     members
@@ -7919,10 +8045,12 @@ impl<'de> support::Object<'de> for SubscriptionsAcknowledgedNotification {
                             support::Constant::Text(
                                 "notifications/subscriptions/acknowledged",
                             ),
-                        )?
+                        )?;
                 }
                 support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -7991,11 +8119,13 @@ impl<'de> support::Object<'de> for SubscriptionsAcknowledgedNotificationParams {
         let mut meta = None;
         let mut notifications = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = Some(members.value()?),
                 support::Key::Known(1) => notifications = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8055,13 +8185,15 @@ impl<'de> support::Object<'de> for SubscriptionsListenResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?
+                    members.constant("resultType", support::Constant::Text("complete"))?;
                 }
                 support::Key::Known(1) => meta = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8127,14 +8259,16 @@ impl<'de> support::Object<'de> for SubscriptionsListenResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8198,20 +8332,22 @@ impl<'de> support::Object<'de> for CancelledNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/cancelled"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8293,12 +8429,14 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
         let mut request_id = None;
         let mut reason = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = members.value()?,
                 support::Key::Known(1) => request_id = Some(members.value()?),
                 support::Key::Known(2) => reason = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8366,20 +8504,22 @@ impl<'de> support::Object<'de> for ProgressNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/progress"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8481,14 +8621,16 @@ impl<'de> support::Object<'de> for ProgressNotificationParams {
         let mut total = None;
         let mut message = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = members.value()?,
                 support::Key::Known(1) => progress_token = Some(members.value()?),
                 support::Key::Known(2) => progress = Some(members.value()?),
                 support::Key::Known(3) => total = members.value()?,
                 support::Key::Known(4) => message = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8562,20 +8704,22 @@ impl<'de> support::Object<'de> for LoggingMessageNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/message"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8661,13 +8805,15 @@ impl<'de> support::Object<'de> for LoggingMessageNotificationParams {
         let mut logger = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = members.value()?,
                 support::Key::Known(1) => level = Some(members.value()?),
                 support::Key::Known(2) => logger = members.value()?,
                 support::Key::Known(3) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8842,20 +8988,22 @@ impl<'de> support::Object<'de> for ToolListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tools/list_changed"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -8929,20 +9077,22 @@ impl<'de> support::Object<'de> for PromptListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/prompts/list_changed"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -9016,10 +9166,10 @@ impl<'de> support::Object<'de> for ResourceListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
                     members
@@ -9028,10 +9178,12 @@ impl<'de> support::Object<'de> for ResourceListChangedNotification {
                             support::Constant::Text(
                                 "notifications/resources/list_changed",
                             ),
-                        )?
+                        )?;
                 }
                 support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -9094,20 +9246,22 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/resources/updated"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -9179,11 +9333,13 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotificationParams {
         let mut meta = None;
         let mut uri = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = members.value()?,
                 support::Key::Known(1) => uri = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }

@@ -182,14 +182,16 @@ impl<'de> support::Object<'de> for ErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
                     code = Some(members.value_seed(support::Integer)?);
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -263,14 +265,16 @@ impl<'de> support::Object<'de> for ParseError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32700))?
+                    members.constant("code", support::Constant::Integer(-32700))?;
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -344,14 +348,16 @@ impl<'de> support::Object<'de> for InvalidRequestError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32600))?
+                    members.constant("code", support::Constant::Integer(-32600))?;
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -425,14 +431,16 @@ impl<'de> support::Object<'de> for MethodNotFoundError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32601))?
+                    members.constant("code", support::Constant::Integer(-32601))?;
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -506,14 +514,16 @@ impl<'de> support::Object<'de> for InvalidParamsError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32602))?
+                    members.constant("code", support::Constant::Integer(-32602))?;
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -587,14 +597,16 @@ impl<'de> support::Object<'de> for InternalError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32603))?
+                    members.constant("code", support::Constant::Integer(-32603))?;
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -668,14 +680,16 @@ impl<'de> support::Object<'de> for HeaderMismatchError {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = members.value()?,
                 support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -749,14 +763,16 @@ impl<'de> support::Object<'de> for HeaderMismatchErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32020))?
+                    members.constant("code", support::Constant::Integer(-32020))?;
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -830,14 +846,16 @@ impl<'de> support::Object<'de> for MissingRequiredClientCapabilityError {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = members.value()?,
                 support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -908,14 +926,16 @@ impl<'de> support::Object<'de> for MissingRequiredClientCapabilityErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32021))?
+                    members.constant("code", support::Constant::Integer(-32021))?;
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -977,10 +997,12 @@ impl<'de> support::Object<'de> for MissingRequiredClientCapabilityErrorData {
     ) -> Result<Self, A::Error> {
         let mut required_capabilities = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => required_capabilities = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1051,14 +1073,16 @@ impl<'de> support::Object<'de> for UnsupportedProtocolVersionError {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = members.value()?,
                 support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1129,14 +1153,16 @@ impl<'de> support::Object<'de> for UnsupportedProtocolVersionErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32022))?
+                    members.constant("code", support::Constant::Integer(-32022))?;
                 }
                 support::Key::Known(1) => message = Some(members.value()?),
                 support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1202,11 +1228,13 @@ impl<'de> support::Object<'de> for UnsupportedProtocolVersionErrorData {
         let mut supported = None;
         let mut requested = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => supported = Some(members.value()?),
                 support::Key::Known(1) => requested = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }

@@ -39,9 +39,11 @@ impl<'de> support::Object<'de> for MetaObject {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -174,7 +176,7 @@ impl<'de> support::Object<'de> for RequestMetaObject {
         let mut tracestate = None;
         let mut baggage = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => protocol_version = Some(members.value()?),
                 support::Key::Known(1) => client_capabilities = Some(members.value()?),
@@ -184,7 +186,9 @@ impl<'de> support::Object<'de> for RequestMetaObject {
                 support::Key::Known(5) => traceparent = members.value()?,
                 support::Key::Known(6) => tracestate = members.value()?,
                 support::Key::Known(7) => baggage = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -291,10 +295,12 @@ impl<'de> support::Object<'de> for ResultMetaObject {
     ) -> Result<Self, A::Error> {
         let mut server_info = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => server_info = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -365,10 +371,12 @@ impl<'de> support::Object<'de> for NotificationMetaObject {
     ) -> Result<Self, A::Error> {
         let mut subscription_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => subscription_id = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -425,10 +433,12 @@ impl<'de> support::Object<'de> for SubscriptionNotificationMetaObject {
     ) -> Result<Self, A::Error> {
         let mut subscription_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => subscription_id = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -505,11 +515,13 @@ impl<'de> support::Object<'de> for SubscriptionsListenResultMetaObject {
         let mut subscription_id = None;
         let mut server_info = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => subscription_id = Some(members.value()?),
                 support::Key::Known(1) => server_info = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -643,14 +655,16 @@ impl<'de> support::Object<'de> for ClientCapabilities {
         let mut roots = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => extensions = members.value()?,
                 support::Key::Known(1) => elicitation = members.value()?,
                 support::Key::Known(2) => sampling = members.value()?,
                 support::Key::Known(3) => roots = members.value()?,
                 support::Key::Known(4) => experimental = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -811,7 +825,7 @@ impl<'de> support::Object<'de> for ServerCapabilities {
         let mut logging = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => extensions = members.value()?,
                 support::Key::Known(1) => tools = members.value()?,
@@ -820,7 +834,9 @@ impl<'de> support::Object<'de> for ServerCapabilities {
                 support::Key::Known(4) => completions = members.value()?,
                 support::Key::Known(5) => logging = members.value()?,
                 support::Key::Known(6) => experimental = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -915,10 +931,12 @@ impl<'de> support::Object<'de> for ExtensionCapabilities {
     ) -> Result<Self, A::Error> {
         let mut tasks = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => tasks = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -976,9 +994,11 @@ impl<'de> support::Object<'de> for TasksExtensionCapability {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1073,11 +1093,13 @@ impl<'de> support::Object<'de> for ElicitationCapability {
         let mut form = None;
         let mut url = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => form = members.value()?,
                 support::Key::Known(1) => url = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1158,11 +1180,13 @@ impl<'de> support::Object<'de> for SamplingCapability {
         let mut context = None;
         let mut tools = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => context = members.value()?,
                 support::Key::Known(1) => tools = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1233,10 +1257,12 @@ impl<'de> support::Object<'de> for ToolsCapability {
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => list_changed = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1304,10 +1330,12 @@ impl<'de> support::Object<'de> for PromptsCapability {
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => list_changed = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1385,11 +1413,13 @@ impl<'de> support::Object<'de> for ResourcesCapability {
         let mut subscribe = None;
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => subscribe = members.value()?,
                 support::Key::Known(1) => list_changed = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1504,7 +1534,7 @@ impl<'de> support::Object<'de> for Implementation {
         let mut website_url = None;
         let mut icons = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => name = Some(members.value()?),
                 support::Key::Known(1) => version = Some(members.value()?),
@@ -1512,7 +1542,9 @@ impl<'de> support::Object<'de> for Implementation {
                 support::Key::Known(3) => description = members.value()?,
                 support::Key::Known(4) => website_url = members.value()?,
                 support::Key::Known(5) => icons = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1618,13 +1650,15 @@ impl<'de> support::Object<'de> for Icon {
         let mut sizes = None;
         let mut theme = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => src = Some(members.value()?),
                 support::Key::Known(1) => mime_type = members.value()?,
                 support::Key::Known(2) => sizes = members.value()?,
                 support::Key::Known(3) => theme = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }

@@ -188,7 +188,9 @@ impl TaskStateSlots {
             1 => self.input_requests = members.slot(self.arm == Some(1))?,
             2 => self.result = members.slot(self.arm == Some(2))?,
             3 => self.error = members.slot(self.arm == Some(3))?,
-            _ => members.skip()?,
+            _ => {
+                members.skip()?;
+            }
         }
         Ok(())
     }
@@ -306,7 +308,7 @@ impl<'de> support::Object<'de> for Task {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => task_id = Some(members.value()?),
                 support::Key::Known(1) => status = Some(members.value()?),
@@ -322,7 +324,9 @@ impl<'de> support::Object<'de> for Task {
                     poll_interval_ms = members
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -441,10 +445,10 @@ impl<'de> support::Object<'de> for WorkingTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("status", support::Constant::Text("working"))?
+                    members.constant("status", support::Constant::Text("working"))?;
                 }
                 support::Key::Known(1) => task_id = Some(members.value()?),
                 support::Key::Known(2) => status_message = members.value()?,
@@ -459,7 +463,9 @@ impl<'de> support::Object<'de> for WorkingTask {
                     poll_interval_ms = members
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -584,11 +590,11 @@ impl<'de> support::Object<'de> for InputRequiredTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
                     members
-                        .constant("status", support::Constant::Text("input_required"))?
+                        .constant("status", support::Constant::Text("input_required"))?;
                 }
                 support::Key::Known(1) => input_requests = Some(members.value()?),
                 support::Key::Known(2) => task_id = Some(members.value()?),
@@ -604,7 +610,9 @@ impl<'de> support::Object<'de> for InputRequiredTask {
                     poll_interval_ms = members
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -731,10 +739,10 @@ impl<'de> support::Object<'de> for CompletedTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("status", support::Constant::Text("completed"))?
+                    members.constant("status", support::Constant::Text("completed"))?;
                 }
                 support::Key::Known(1) => result = Some(members.value()?),
                 support::Key::Known(2) => task_id = Some(members.value()?),
@@ -750,7 +758,9 @@ impl<'de> support::Object<'de> for CompletedTask {
                     poll_interval_ms = members
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -877,10 +887,10 @@ impl<'de> support::Object<'de> for FailedTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("status", support::Constant::Text("failed"))?
+                    members.constant("status", support::Constant::Text("failed"))?;
                 }
                 support::Key::Known(1) => error = Some(members.value()?),
                 support::Key::Known(2) => task_id = Some(members.value()?),
@@ -896,7 +906,9 @@ impl<'de> support::Object<'de> for FailedTask {
                     poll_interval_ms = members
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1017,10 +1029,10 @@ impl<'de> support::Object<'de> for CancelledTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("status", support::Constant::Text("cancelled"))?
+                    members.constant("status", support::Constant::Text("cancelled"))?;
                 }
                 support::Key::Known(1) => task_id = Some(members.value()?),
                 support::Key::Known(2) => status_message = members.value()?,
@@ -1035,7 +1047,9 @@ impl<'de> support::Object<'de> for CancelledTask {
                     poll_interval_ms = members
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1162,7 +1176,7 @@ impl<'de> support::Object<'de> for DetailedTask {
         let mut poll_interval_ms = None;
         let mut state = TaskStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => task_id = Some(members.value()?),
                 support::Key::Known(1) => status_message = members.value()?,
@@ -1178,7 +1192,7 @@ impl<'de> support::Object<'de> for DetailedTask {
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
                 support::Key::Known(member @ 6..) => {
-                    state.read(member - 6, &mut members)?
+                    state.read(member - 6, &mut members)?;
                 }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
@@ -1315,10 +1329,10 @@ impl<'de> support::Object<'de> for CreateTaskResult {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("task"))?
+                    members.constant("resultType", support::Constant::Text("task"))?;
                 }
                 support::Key::Known(1) => meta = members.value()?,
                 support::Key::Known(2) => task_id = Some(members.value()?),
@@ -1335,7 +1349,9 @@ impl<'de> support::Object<'de> for CreateTaskResult {
                     poll_interval_ms = members
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1424,17 +1440,19 @@ impl<'de> support::Object<'de> for GetTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/get"))?
+                    members.constant("method", support::Constant::Text("tasks/get"))?;
                 }
                 support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1505,11 +1523,13 @@ impl<'de> support::Object<'de> for GetTaskRequestParams {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = Some(members.value()?),
                 support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1634,10 +1654,10 @@ impl<'de> support::Object<'de> for GetTaskResult {
         let mut poll_interval_ms = None;
         let mut state = TaskStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?
+                    members.constant("resultType", support::Constant::Text("complete"))?;
                 }
                 support::Key::Known(1) => meta = members.value()?,
                 support::Key::Known(2) => task_id = Some(members.value()?),
@@ -1654,7 +1674,7 @@ impl<'de> support::Object<'de> for GetTaskResult {
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
                 support::Key::Known(member @ 8..) => {
-                    state.read(member - 8, &mut members)?
+                    state.read(member - 8, &mut members)?;
                 }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
@@ -1743,17 +1763,19 @@ impl<'de> support::Object<'de> for UpdateTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/update"))?
+                    members.constant("method", support::Constant::Text("tasks/update"))?;
                 }
                 support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1829,12 +1851,14 @@ impl<'de> support::Object<'de> for UpdateTaskRequestParams {
         let mut task_id = None;
         let mut input_responses = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = Some(members.value()?),
                 support::Key::Known(1) => task_id = Some(members.value()?),
                 support::Key::Known(2) => input_responses = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1907,13 +1931,15 @@ impl<'de> support::Object<'de> for UpdateTaskResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?
+                    members.constant("resultType", support::Constant::Text("complete"))?;
                 }
                 support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -1980,17 +2006,19 @@ impl<'de> support::Object<'de> for CancelTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/cancel"))?
+                    members.constant("method", support::Constant::Text("tasks/cancel"))?;
                 }
                 support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2061,11 +2089,13 @@ impl<'de> support::Object<'de> for CancelTaskRequestParams {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = Some(members.value()?),
                 support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2136,13 +2166,15 @@ impl<'de> support::Object<'de> for CancelTaskResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?
+                    members.constant("resultType", support::Constant::Text("complete"))?;
                 }
                 support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2204,14 +2236,16 @@ impl<'de> support::Object<'de> for GetTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2277,14 +2311,16 @@ impl<'de> support::Object<'de> for UpdateTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2350,14 +2386,16 @@ impl<'de> support::Object<'de> for CancelTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => id = Some(members.value()?),
                 support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2421,20 +2459,22 @@ impl<'de> support::Object<'de> for TaskStatusNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?
+                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
                 }
                 support::Key::Known(1) => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tasks"),
-                        )?
+                        )?;
                 }
                 support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => members.skip()?,
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
         }
@@ -2555,7 +2595,7 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
         let mut poll_interval_ms = None;
         let mut state = TaskStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next()? {
+        while let Some(key) = members.next_key()? {
             match key {
                 support::Key::Known(0) => meta = Some(members.value()?),
                 support::Key::Known(1) => task_id = Some(members.value()?),
@@ -2572,7 +2612,7 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
                         .value_seed(support::OrNull(support::Unsigned))?;
                 }
                 support::Key::Known(member @ 7..) => {
-                    state.read(member - 7, &mut members)?
+                    state.read(member - 7, &mut members)?;
                 }
                 support::Key::Unknown(name) => extra.insert(name, members.value()?),
             }
