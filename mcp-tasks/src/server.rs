@@ -21,14 +21,13 @@ pub mod routing;
 mod tasks;
 mod tools;
 
-use std::{future::Future, sync::Arc};
+use std::{collections::BTreeMap, future::Future, sync::Arc};
 
-use mcp_tasks_types::v2026_07_28::{self, Implementation, RequestId};
+use mcp_tasks_types::v2026_07_28::{self, Implementation, RequestId, method::NOTIFICATIONS_CANCELLED};
 
 pub use self::{builder::ServerBuilder, reply::Reply};
 use self::{
     discover::Prepared, envelope::Message, identity::Identity, refusal::Refusal, routing::ReceivedHeaders,
-    tools::Tools,
 };
 use crate::{engine::Engine, owner::Owner};
 
@@ -46,8 +45,11 @@ struct Inner {
     engine: Engine,
     owner: Owner,
     identity: Identity,
-    tools: Tools,
     prepared: Prepared,
+    /// What tasks of a tool say before their body says anything, by the tool's name.
+    first_status: BTreeMap<String, String>,
+    /// In place of what the tools say.
+    poll_ms: Option<u64>,
     require_task_name: bool,
     lenient_inputs: bool,
 }
@@ -75,37 +77,6 @@ impl Server {
     pub fn engine(&self) -> &Engine {
         &self.inner.engine
     }
-
-    /// The answer to a message that is longer than a transport reads.
-    #[cfg(any(feature = "http", feature = "stdio"))]
-    pub(crate) fn too_large(limit: usize) -> Reply {
-        dispatch::too_large(limit)
-    }
-
-    /// The answer to a page that may not talk to us.
-    #[cfg(feature = "http")]
-    pub(crate) fn origin_refused() -> Reply {
-        dispatch::origin_refused()
-    }
-
-    /// The answer to a request whose id is still in use on its connection.
-    #[cfg(feature = "stdio")]
-    pub(crate) fn id_in_use(id: RequestId) -> Reply {
-        dispatch::id_in_use(id)
-    }
-
-    /// What a connection has to know of a message to keep its requests apart.
-    #[cfg(feature = "stdio")]
-    pub(crate) fn look_at(message: &[u8]) -> Glance {
-        match envelope::read(message) {
-            Ok(Message::Request(request)) => Glance::Request(request.id),
-            Ok(Message::Notification(notification)) if notification.method == "notifications/cancelled" => {
-                let id = notification.params.get("requestId");
-                id.and_then(envelope::request_id).map_or(Glance::Other, Glance::Cancels)
-            }
-            Ok(Message::Notification(_) | Message::Response) | Err(_) => Glance::Other,
-        }
-    }
 }
 
 impl Inner {
@@ -125,14 +96,30 @@ impl Inner {
     }
 }
 
-/// A message as a connection sees it.
-#[cfg(feature = "stdio")]
-#[derive(Debug)]
-pub(crate) enum Glance {
+/// What a transport has to know of a message to keep the requests of one connection apart.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Glance {
+    /// A request with this id.
     Request(RequestId),
-    /// A request of this connection is not wanted any more.
+    /// The request with this id is not wanted any more.
     Cancels(RequestId),
+    /// Anything else, well formed or not; the server knows what to do with it.
     Other,
+}
+
+impl Glance {
+    /// Looks at a message.
+    pub fn of(message: &[u8]) -> Self {
+        match envelope::read(message) {
+            Ok(Message::Request(request)) => Self::Request(request.id),
+            Ok(Message::Notification(notification)) if notification.method == NOTIFICATIONS_CANCELLED => {
+                let id = notification.params.get("requestId");
+                id.and_then(envelope::request_id).map_or(Self::Other, Self::Cancels)
+            }
+            Ok(Message::Notification(_) | Message::Response) | Err(_) => Self::Other,
+        }
+    }
 }
 
 /// What is known about a request besides its bytes: who sends it, and the headers it came with.

@@ -31,6 +31,9 @@ struct Report {
     approved: bool,
 }
 
+/// What a task says until its outline is ready.
+const PREPARING: &str = "Preparing report outline.";
+
 /// Writes a report and asks for approval of its outline.
 #[task_tool(ttl = "15m", restart = "rerun")]
 async fn generate_report(
@@ -40,7 +43,7 @@ async fn generate_report(
     /// Approve the generated report outline?
     approve_outline: Input<Approval>,
 ) -> Result<CallToolResult, ToolError> {
-    ctx.status("Preparing report outline.").await?;
+    ctx.status(PREPARING).await?;
     step_boundary(&ctx).await?;
     let approved = match approve_outline.ask(&ctx).await? {
         Answer::Accept(approval) => approval.approved,
@@ -200,8 +203,8 @@ async fn serve(store: impl Store, options: &Options) -> Result<(), Failure> {
     let server = Server::builder("tasks-demo", env!("CARGO_PKG_VERSION"))
         .store(store)
         .instructions("Call `generate_report` and approve the outline when you are asked.")
-        .tool::<generate_report>()
-        .default_poll_ms(options.poll_ms)
+        .tool_with_status::<generate_report>(PREPARING)
+        .poll_ms(options.poll_ms)
         .lenient_inputs(options.lenient_inputs)
         .build()
         .await?;

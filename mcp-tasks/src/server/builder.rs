@@ -1,17 +1,17 @@
 //! Putting a server together, with all mistakes told at once.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use mcp_tasks_types::v2026_07_28::Implementation;
 
-use super::{Inner, Server, discover::Prepared, identity::Identity, tools::Tools};
+use super::{Inner, Server, discover::Prepared, identity::Identity, tools};
 use crate::{
     clock::{Clock, Ids},
     engine::{Engine, EngineBuilder},
     error::BuildError,
     owner::Owner,
     store::{MemoryStore, Store},
-    tool::TaskTool,
+    tool::{TaskTool, ToolDefinition},
 };
 
 /// How long clients may keep the answers of discover and `tools/list`: five minutes.
@@ -27,7 +27,9 @@ pub struct ServerBuilder {
     begin: Box<dyn FnOnce() -> EngineBuilder + Send>,
     /// What is done to the engine then, in order.
     engine: Vec<Box<dyn FnOnce(EngineBuilder) -> EngineBuilder + Send>>,
-    tools: Tools,
+    tools: Vec<ToolDefinition>,
+    first_status: BTreeMap<String, String>,
+    poll_ms: Option<u64>,
     require_task_name: bool,
     lenient_inputs: bool,
     cache_ttl_ms: u64,
@@ -51,7 +53,9 @@ impl ServerBuilder {
             owner: Owner::anonymous(),
             begin: Box::new(|| Engine::builder(MemoryStore::new())),
             engine: Vec::new(),
-            tools: Tools::default(),
+            tools: Vec::new(),
+            first_status: BTreeMap::new(),
+            poll_ms: None,
             require_task_name: false,
             lenient_inputs: false,
             cache_ttl_ms: CACHE_TTL_MS,
@@ -83,7 +87,7 @@ impl ServerBuilder {
 
     /// Adds a tool. Tools are listed in the order in which they are added.
     pub fn tool<T: TaskTool>(mut self) -> Self {
-        self.tools.add::<T>();
+        self.tools.push(T::definition());
         self.with_engine(EngineBuilder::tool::<T>)
     }
 
@@ -93,19 +97,27 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds a tool whose tasks say something about where they stand before their body does, so that
+    /// already the answer that hands the task over has it (S-06).
+    pub fn tool_with_status<T: TaskTool>(mut self, message: impl Into<String>) -> Self {
+        self.first_status.insert(T::NAME.to_owned(), message.into());
+        self.tool::<T>()
+    }
+
     /// Where the time comes from.
-    pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
+    pub fn clock(self, clock: impl Clock) -> Self {
         self.with_engine(move |engine| engine.clock(clock))
     }
 
     /// Where task ids come from. Whoever can guess an id can reach a task of the same owner.
-    pub fn ids(self, ids: Arc<dyn Ids>) -> Self {
+    pub fn ids(self, ids: impl Ids) -> Self {
         self.with_engine(move |engine| engine.ids(ids))
     }
 
-    /// How often clients should ask about a task whose tool does not say so.
-    pub fn default_poll_ms(self, milliseconds: u64) -> Self {
-        self.with_engine(move |engine| engine.default_poll_ms(milliseconds))
+    /// How often clients should ask about any task, in place of what the tools say.
+    pub fn poll_ms(mut self, milliseconds: u64) -> Self {
+        self.poll_ms = Some(milliseconds.max(1));
+        self
     }
 
     /// Whether `Mcp-Name` has to be there on the task methods. Off, since a published client leaves
@@ -134,24 +146,23 @@ impl ServerBuilder {
     ///
     /// All faults of all tools at once, or that the store cannot be used.
     pub async fn build(self) -> Result<Server, BuildError> {
-        let engine = self.engine.into_iter().fold((self.begin)(), |engine, change| change(engine));
-        let faults = self.tools.faults();
+        let faults = tools::faults(&self.tools);
         if !faults.is_empty() {
             return Err(BuildError::of_tools(faults));
         }
-        let unwritable =
-            |error| BuildError::with_source("the server's descriptions cannot be written", error);
-        let identity = Identity::new(self.implementation).map_err(unwritable)?;
+        let identity = Identity::new(self.implementation.clone());
         let prepared = Prepared::new(&identity, self.instructions, &self.tools, self.cache_ttl_ms)
-            .map_err(unwritable)?;
-        let engine = engine.build().await?;
+            .map_err(|error| BuildError::with_source("the server's descriptions cannot be written", error))?;
+        let begun = (self.begin)().identity(self.implementation);
+        let engine = self.engine.into_iter().fold(begun, |engine, change| change(engine)).build().await?;
         Ok(Server {
             inner: Arc::new(Inner {
                 engine,
                 owner: self.owner,
                 identity,
-                tools: self.tools,
                 prepared,
+                first_status: self.first_status,
+                poll_ms: self.poll_ms,
                 require_task_name: self.require_task_name,
                 lenient_inputs: self.lenient_inputs,
             }),

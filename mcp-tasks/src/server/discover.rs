@@ -13,8 +13,9 @@ use mcp_tasks_types::{
 
 use super::{
     Inner, SUPPORTED_VERSIONS, capability, envelope::Request, identity::Identity, params::typed,
-    refusal::Refusal, tools::Tools,
+    refusal::Refusal, tools::descriptor,
 };
+use crate::tool::ToolDefinition;
 
 /// The two answers that never change.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ impl Prepared {
     pub(super) fn new(
         identity: &Identity,
         instructions: Option<String>,
-        tools: &Tools,
+        tools: &[ToolDefinition],
         cache_ttl_ms: u64,
     ) -> Result<Self, JsonError> {
         let capabilities = ServerCapabilities::new()
@@ -43,8 +44,12 @@ impl Prepared {
         if let Some(instructions) = instructions {
             discover = discover.with_instructions(instructions);
         }
-        let list = ListToolsResult::new(tools.descriptors()?, cache_ttl_ms, CacheScope::Public)
-            .with_meta(identity.meta());
+        let list = ListToolsResult::new(
+            tools.iter().map(descriptor).collect::<Result<_, _>>()?,
+            cache_ttl_ms,
+            CacheScope::Public,
+        )
+        .with_meta(identity.meta());
         Ok(Self { discover: RawObject::new(&discover)?, tools: RawObject::new(&list)? })
     }
 }

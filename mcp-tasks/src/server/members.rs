@@ -32,11 +32,6 @@ impl<'m> Members<'m> {
     pub(crate) fn repeats(&self, name: &str) -> bool {
         self.0.iter().filter(|(found, _)| found == name).count() > 1
     }
-
-    /// Whether there is no member at all.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 /// The text of a JSON string; nothing for any other value.

@@ -9,7 +9,7 @@ use mcp_tasks_types::{
     },
 };
 
-use super::{Inner, envelope::Request, identity::Identity, params::typed, refusal::Refusal};
+use super::{Inner, envelope::Request, params::typed, refusal::Refusal};
 use crate::{
     owner::Owner,
     record::{State, TaskRecord},
@@ -19,7 +19,7 @@ impl Inner {
     pub(super) async fn get_task(&self, owner: &Owner, request: &Request<'_>) -> Result<RawObject, Refusal> {
         let params: GetTaskRequestParams = typed(request)?;
         let record = self.engine.get(owner, &params.task_id).await?;
-        snapshot(&record, &self.identity)
+        self.snapshot(&record)
             .and_then(|result| RawObject::new(&result))
             .map_err(|error| Refusal::internal(&error))
     }
@@ -53,44 +53,36 @@ impl Inner {
     fn acknowledgement(&self, result: &impl serde::Serialize) -> Result<RawObject, Refusal> {
         RawObject::new(result).map_err(|error| Refusal::internal(&error))
     }
-}
 
-/// The answer that hands a new task over: the task's own members and nothing of its state (C-06).
-pub(super) fn handle(record: &TaskRecord, identity: &Identity) -> CreateTaskResult {
-    let mut result = CreateTaskResult::new(
-        record.id.clone(),
-        status(&record.state),
-        record.created_at.clone(),
-        record.last_updated_at.clone(),
-        record.ttl_ms,
-    )
-    .with_meta(identity.meta());
-    if let Some(message) = &record.status_message {
-        result = result.with_status_message(message.clone());
+    /// The answer that hands a new task over: the task's own members and nothing of its state (C-06).
+    pub(super) fn handle(&self, record: &TaskRecord) -> CreateTaskResult {
+        let mut result = CreateTaskResult::new(
+            record.id.clone(),
+            status(&record.state),
+            record.created_at.clone(),
+            record.last_updated_at.clone(),
+            record.ttl_ms,
+        )
+        .with_meta(self.identity.meta());
+        result.status_message.clone_from(&record.status_message);
+        result.poll_interval_ms = self.poll_ms.or(record.poll_interval_ms);
+        result
     }
-    if let Some(interval) = record.poll_interval_ms {
-        result = result.with_poll_interval_ms(interval);
-    }
-    result
-}
 
-/// What `tasks/get` says about a task now.
-fn snapshot(record: &TaskRecord, identity: &Identity) -> Result<GetTaskResult, JsonError> {
-    let mut result = GetTaskResult::new(
-        record.id.clone(),
-        record.created_at.clone(),
-        record.last_updated_at.clone(),
-        record.ttl_ms,
-        state(record, identity)?,
-    )
-    .with_meta(identity.meta());
-    if let Some(message) = &record.status_message {
-        result = result.with_status_message(message.clone());
+    /// What `tasks/get` says about a task now.
+    fn snapshot(&self, record: &TaskRecord) -> Result<GetTaskResult, JsonError> {
+        let mut result = GetTaskResult::new(
+            record.id.clone(),
+            record.created_at.clone(),
+            record.last_updated_at.clone(),
+            record.ttl_ms,
+            state(record)?,
+        )
+        .with_meta(self.identity.meta());
+        result.status_message.clone_from(&record.status_message);
+        result.poll_interval_ms = self.poll_ms.or(record.poll_interval_ms);
+        Ok(result)
     }
-    if let Some(interval) = record.poll_interval_ms {
-        result = result.with_poll_interval_ms(interval);
-    }
-    Ok(result)
 }
 
 fn status(state: &State) -> TaskStatus {
@@ -104,11 +96,11 @@ fn status(state: &State) -> TaskStatus {
 }
 
 /// The status with the member that belongs to it (C-05).
-fn state(record: &TaskRecord, identity: &Identity) -> Result<TaskState, JsonError> {
+fn state(record: &TaskRecord) -> Result<TaskState, JsonError> {
     Ok(match &record.state {
         State::Working => TaskState::Working,
         State::InputRequired => TaskState::InputRequired { input_requests: questions(record)? },
-        State::Completed { result } => TaskState::Completed { result: identity.stamp(result) },
+        State::Completed { result } => TaskState::Completed { result: result.clone() },
         State::Failed { error } => {
             let mut object = ErrorObject::new(error.code, error.message.clone());
             if let Some(data) = &error.data {

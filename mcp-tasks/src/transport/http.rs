@@ -182,10 +182,10 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
     let Endpoint { server, options } = &*endpoint;
     let (parts, body) = request.into_parts();
     if !is_from_here(&parts.headers, options) {
-        return response(Server::origin_refused());
+        return response(Reply::origin_refused());
     }
     let Ok(bytes) = to_bytes(body, options.message_limit).await else {
-        return response(Server::too_large(options.message_limit));
+        return response(Reply::too_large(options.message_limit));
     };
     let headers = ReceivedHeaders::read(
         parts

@@ -19,7 +19,7 @@ use tokio::{
 
 use self::framing::{Framing, Line};
 use crate::{
-    server::{Glance, RequestContext, Server},
+    server::{Glance, Reply, RequestContext, Server},
     transport::DEFAULT_MESSAGE_LIMIT,
 };
 
@@ -201,11 +201,11 @@ async fn answer_lines(
     while let Some(line) = lines.recv().await {
         in_flight.forget_finished();
         let Line::Message(bytes) = line else {
-            let refusal = Server::too_large(options.message_limit);
+            let refusal = Reply::too_large(options.message_limit);
             send(&answers, refusal.into_text()).await;
             continue;
         };
-        let id = match Server::look_at(&bytes) {
+        let id = match Glance::of(&bytes) {
             Glance::Request(id) => id,
             Glance::Cancels(id) => {
                 in_flight.cancel(&key(&id));
@@ -220,7 +220,7 @@ async fn answer_lines(
         };
         let key = key(&id);
         if in_flight.has(&key) {
-            send(&answers, Server::id_in_use(id).into_text()).await;
+            send(&answers, Reply::id_in_use(id).into_text()).await;
             continue;
         }
         let Ok(permit) = Arc::clone(&permits).acquire_owned().await else {

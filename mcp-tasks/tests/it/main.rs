@@ -1,3 +1,12 @@
 //! Integration tests, one module a topic.
 
 mod store;
+#[cfg(feature = "http")]
+mod http_client;
+#[cfg(feature = "http")]
+mod http_wire;
+mod server_harness;
+mod server_order;
+mod server_results;
+mod server_sequence;
+mod stdio_wire;

@@ -90,7 +90,7 @@ pub(crate) async fn server() -> Server {
         .tool::<add>()
         .tool::<job>()
         .tool::<broken>()
-        .tool::<report>()
+        .tool_with_status::<report>("Preparing report outline.")
         .tool::<hopeful>()
         .tool::<endless>()
         .build()

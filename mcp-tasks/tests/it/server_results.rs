@@ -1,6 +1,10 @@
 //! What results look like: discover, the list, calls, and the three task methods.
 
-use mcp_tasks::{Input, Server, TaskContext, ToolError, task_tool};
+use mcp_tasks::{
+    ArgumentError, BoxFuture, Input, Server, TaskContext, TaskTool, ToolCall, ToolDefinition, ToolError,
+    task_tool, tool_type,
+    types::{RawObject, v2026_07_28::CallToolResult},
+};
 use serde_json::{Value, json};
 
 use crate::server_harness::{
@@ -391,11 +395,27 @@ async fn ids_come_back_with_value_and_type() {
     }
 }
 
-/// Has a name that clients do not take.
-#[task_tool(name = "my tool")]
-async fn misnamed() -> Result<String, ToolError> {
-    Ok(String::new())
+/// A tool that somebody wrote by hand, with a name that clients do not take.
+struct Misnamed;
+
+impl TaskTool for Misnamed {
+    const NAME: &'static str = "my tool";
+
+    fn definition() -> ToolDefinition {
+        ToolDefinition::new::<NoArguments, Result<String, ToolError>>(Self::NAME)
+    }
+
+    fn check(arguments: &RawObject) -> Result<(), ArgumentError> {
+        echo::check(arguments)
+    }
+
+    fn run(call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>> {
+        echo::run(call)
+    }
 }
+
+#[tool_type]
+struct NoArguments {}
 
 /// Asks without being a task.
 #[task_tool(task = "never")]
@@ -413,7 +433,7 @@ async fn impatient(
 async fn all_faults_of_all_tools_are_told_at_once() {
     let error = Server::builder("s", "1")
         .tool::<echo>()
-        .tool::<misnamed>()
+        .tool::<Misnamed>()
         .tool::<job>()
         .tool::<job>()
         .tool::<impatient>()
