@@ -34,6 +34,7 @@ pub use mcp_tasks_types as types;
 pub use output::{ToolOutput, ToolReturn};
 pub use owner::Owner;
 pub use record::{SharedRecord, TaskRecord};
+pub use server::{Server, ServerBuilder};
 #[cfg(feature = "sqlite")]
 pub use store::SqliteStore;
 pub use store::{MemoryStore, Store, StoreError, StoreErrorKind};
