@@ -1,39 +1,59 @@
-//! The error of reading and writing JSON text.
+//! The errors of reading and writing JSON text.
 
 use std::fmt;
 
+use serde::de::Error as _;
+
+use crate::path::path;
+
 /// Why a JSON text did not become a value, or a value no JSON text.
 ///
-/// Display gives the reason and, where reading stopped inside a text, the line and column (both from 1).
-pub struct JsonError(serde_json::Error);
+/// Display gives the path of the value at fault, the reason and, where reading stopped inside a text, the line and
+/// column: `` `result.error`: missing field `code` at line 1 column 168 ``.
+pub struct JsonError {
+    error: serde_json::Error,
+    path: String,
+}
 
 impl JsonError {
     pub(crate) fn custom(message: impl fmt::Display) -> Self {
-        Self(serde::de::Error::custom(message))
+        Self::from(serde_json::Error::custom(message))
+    }
+
+    /// The error of reading a text.
+    pub(crate) fn of_text(text: &[u8], error: serde_json::Error) -> Self {
+        let path = path(text, error.line(), error.column());
+        Self { error, path }
+    }
+
+    /// The path of the value at fault, such as `result.content[0].text`; empty for the outermost value.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
     }
 
     /// The line where reading stopped, from 1; 0 when the error has no place in a text.
     #[must_use]
     pub fn line(&self) -> usize {
-        self.0.line()
+        self.error.line()
     }
 
     /// The column where reading stopped, in bytes from 1; 0 when the error has no place in a text.
     #[must_use]
     pub fn column(&self) -> usize {
-        self.0.column()
+        self.error.column()
     }
 
     /// Whether the text itself is no JSON (or ends too early), as opposed to JSON of another shape.
     #[must_use]
     pub fn is_syntax(&self) -> bool {
-        self.0.is_syntax() || self.0.is_eof()
+        self.error.is_syntax() || self.error.is_eof()
     }
 
     /// The reason without the place.
     #[must_use]
     pub fn reason(&self) -> String {
-        without_place(&self.0)
+        without_place(&self.error)
     }
 }
 
@@ -50,19 +70,22 @@ pub(crate) fn without_place(error: &serde_json::Error) -> String {
 
 impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
-        Self(error)
+        Self { error, path: String::new() }
     }
 }
 
 impl fmt::Debug for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("JsonError").field(&self.0.to_string()).finish()
+        f.debug_tuple("JsonError").field(&self.to_string()).finish()
     }
 }
 
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        if !self.path.is_empty() {
+            write!(f, "`{}`: ", self.path)?;
+        }
+        self.error.fmt(f)
     }
 }
 

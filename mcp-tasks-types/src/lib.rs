@@ -40,6 +40,7 @@ mod extra;
 mod generated;
 #[cfg(feature = "schemars")]
 mod json_schema;
+mod path;
 mod raw;
 #[doc(hidden)]
 pub mod support;
@@ -58,18 +59,18 @@ pub use timestamp::{Timestamp, TimestampError};
 ///
 /// # Errors
 ///
-/// When the text is no JSON or does not fit the type, with line and column.
+/// When the text is no JSON or does not fit the type, with the path, line and column.
 pub fn from_str<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, JsonError> {
-    Ok(serde_json::from_str(text)?)
+    serde_json::from_str(text).map_err(|error| JsonError::of_text(text.as_bytes(), error))
 }
 
 /// Reads a value from JSON bytes.
 ///
 /// # Errors
 ///
-/// When the bytes are no UTF-8 JSON or do not fit the type, with line and column.
+/// When the bytes are no UTF-8 JSON or do not fit the type, with the path, line and column.
 pub fn from_slice<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, JsonError> {
-    Ok(serde_json::from_slice(bytes)?)
+    serde_json::from_slice(bytes).map_err(|error| JsonError::of_text(bytes, error))
 }
 
 /// Writes a value as one line of JSON text.

@@ -63,8 +63,12 @@ impl RawJson {
     /// # Errors
     ///
     /// When it does not, with the line and column where reading stopped.
-    pub fn from_text(text: impl Into<String>) -> Result<Self, JsonError> {
-        Ok(Self::from_raw_value(RawValue::from_string(text.into())?))
+    pub fn from_text(text: impl AsRef<str>) -> Result<Self, JsonError> {
+        let text = text.as_ref();
+        match serde_json::from_str::<&RawValue>(text) {
+            Ok(raw) => Ok(Self::from_raw_value(raw.to_owned())),
+            Err(error) => Err(JsonError::of_text(text.as_bytes(), error)),
+        }
     }
 
     /// The value `null`.
@@ -96,7 +100,7 @@ impl RawJson {
     ///
     /// When the value does not fit; line and column count from the start of this value.
     pub fn get<'a, T: Deserialize<'a>>(&'a self) -> Result<T, JsonError> {
-        Ok(serde_json::from_str(self.0.get())?)
+        crate::from_str(self.0.get())
     }
 
     /// Whether both texts stand for the same JSON value: member order and number spelling (`1`, `1.0`, `1e0`) do not
@@ -252,14 +256,14 @@ impl RawObject {
     /// # Errors
     ///
     /// When it does not.
-    pub fn from_text(text: impl Into<String>) -> Result<Self, JsonError> {
+    pub fn from_text(text: impl AsRef<str>) -> Result<Self, JsonError> {
         Self::try_from(RawJson::from_text(text)?)
     }
 
     /// The object without members.
     #[must_use]
     pub fn empty() -> Self {
-        Self::from_text("{}").unwrap_or_else(|_| Self(RawJson::null()))
+        Self::from_text("{}").expect("the text is an object")
     }
 
     /// The text of the object.

@@ -115,3 +115,26 @@ fn null_and_fractions_are_no_request_ids() {
         check("JSONRPCRequest", &text, "expected a string or an integer (`RequestId`)");
     }
 }
+
+#[test]
+fn the_value_at_fault_is_named_by_its_path() {
+    let failed = |error: &str| with(r#""status":"working""#, &format!(r#""status":"failed","error":{error}"#));
+    for (name, text, path) in [
+        ("GetTaskResult", with("900000", "-1"), "`ttlMs`: "),
+        ("GetTaskResult", failed("{}"), "`error`: "),
+        ("GetTaskResult", failed(r#"{"code":"x","message":"m"}"#), "`error.code`: "),
+        (
+            "CallToolResult",
+            r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b","annotations":{"audience":["system"]}}]}"#.to_owned(),
+            "`content[1].annotations.audience[0]`: ",
+        ),
+        (
+            "GetTaskRequestParams",
+            r#"{"taskId":"t","_meta":{"io.modelcontextprotocol/protocolVersion":7}}"#.to_owned(),
+            r#"`_meta["io.modelcontextprotocol/protocolVersion"]`: "#,
+        ),
+    ] {
+        let error = read(name, &text).unwrap_err();
+        assert!(error.starts_with(path), "{error}");
+    }
+}
