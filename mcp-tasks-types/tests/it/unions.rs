@@ -70,7 +70,8 @@ fn an_elicitation_without_a_mode_is_a_form() {
 /// X-49: the kinds of form field are told apart, none swallows another.
 #[test]
 fn form_fields_are_told_apart() {
-    let kinds: [(&str, fn(&PrimitiveSchemaDefinition) -> bool); 8] = [
+    type Is = fn(&PrimitiveSchemaDefinition) -> bool;
+    let kinds: [(&str, Is); 8] = [
         (r#"{"type":"boolean","default":true}"#, |p| matches!(p, PrimitiveSchemaDefinition::Boolean(_))),
         (r#"{"type":"integer","minimum":1}"#, |p| matches!(p, PrimitiveSchemaDefinition::Number(_))),
         (r#"{"type":"number"}"#, |p| matches!(p, PrimitiveSchemaDefinition::Number(_))),
