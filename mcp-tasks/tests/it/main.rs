@@ -1,6 +1,9 @@
 //! Integration tests, one module a topic.
 
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
+mod support;
 #[cfg(feature = "http")]
 mod http_client;
 #[cfg(feature = "http")]

@@ -1,0 +1,266 @@
+//! The embedded durable store: one process, one SQLite file.
+//!
+//! One thread writes, in WAL mode with `synchronous=FULL`, and commits before a call returns. Readers have connections
+//! of their own and read in the caller's thread: a point read takes a few microseconds, less than a hop to another
+//! thread. A lock on a file beside the database keeps a second process out.
+
+mod file;
+mod rows;
+
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+
+use mcp_tasks_types::{TaskId, Timestamp};
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::oneshot;
+
+use self::rows::Head;
+use super::{Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
+use crate::owner::Owner;
+use crate::record::{SharedRecord, StepRecord, TaskRecord};
+
+/// How many idle reading connections are kept.
+const IDLE_READERS: usize = 8;
+
+/// A store in a SQLite file.
+pub struct SqliteStore {
+    path: PathBuf,
+    feed: ChangeFeed,
+    open: Mutex<Option<Open>>,
+}
+
+/// What is given back on closing, in the order of the members.
+struct Open {
+    readers: Vec<Connection>,
+    writer: Writer,
+    _lock: File,
+}
+
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+struct Writer {
+    jobs: Option<mpsc::Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    fn start(mut connection: Connection) -> std::io::Result<Self> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let thread = thread::Builder::new().name("mcp-tasks-sqlite".to_owned()).spawn(move || {
+            for job in queue {
+                job(&mut connection);
+            }
+        })?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // The thread ends, and its connection closes, when everything that was queued is done.
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has closed its connection as well.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Opens the file, or makes it. All leases in it end: their holders are dead, since the file was free.
+    ///
+    /// Waits up to about two seconds for another process to give the file up.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreErrorKind::Locked`] when another process has it, [`StoreErrorKind::Unsupported`] when it comes from a
+    /// newer version or from another program, [`StoreErrorKind::Corrupt`] when it is damaged; in the last three cases
+    /// the file is left as it is.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref().to_owned();
+        let opened = tokio::task::spawn_blocking(move || Self::open_blocking(path)).await;
+        opened.unwrap_or_else(|err| {
+            Err(StoreError::new(StoreErrorKind::Unavailable, "the store could not be opened").with_source(err))
+        })
+    }
+
+    fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
+        let lock = file::lock(&path)?;
+        let writer = Writer::start(file::open(&path)?).map_err(|err| {
+            StoreError::new(StoreErrorKind::Unavailable, "the writing thread cannot be started").with_source(err)
+        })?;
+        let open = Open { readers: Vec::new(), writer, _lock: lock };
+        Ok(Self { path, feed: ChangeFeed::default(), open: Mutex::new(Some(open)) })
+    }
+
+    fn opened(&self) -> MutexGuard<'_, Option<Open>> {
+        // No code that can panic runs while it is locked.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does work in a transaction on the writing thread; it is durable when this returns. What changed is told there
+    /// and then, so that it is told even if the caller has gone away.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        tell: impl FnOnce(&ChangeFeed, &T) + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (sender, receiver) = oneshot::channel();
+        let feed = self.feed.clone();
+        let job: Job = Box::new(move |connection| {
+            let result = in_transaction(connection, work);
+            if let Ok(value) = &result {
+                tell(&feed, value);
+            }
+            let _ = sender.send(result);
+        });
+        let jobs = self.opened().as_ref().and_then(|open| open.writer.jobs.clone());
+        jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(closed)?;
+        receiver.await.unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// Reads in the caller's thread.
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let idle = self.opened().as_mut().ok_or_else(closed)?.readers.pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => file::open_reader(&self.path)?,
+        };
+        let result = work(&connection);
+        // If the store was closed meanwhile, the connection closes here.
+        if let Some(open) = &mut *self.opened()
+            && open.readers.len() < IDLE_READERS
+        {
+            open.readers.push(connection);
+        }
+        result
+    }
+}
+
+fn in_transaction<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
+    let result = work(&transaction)?;
+    transaction.commit().map_err(failed)?;
+    Ok(result)
+}
+
+fn closed() -> StoreError {
+    StoreError::new(StoreErrorKind::Unavailable, "the store is closed")
+}
+
+/// A failure of SQLite, as those know it who act on it.
+fn failed(err: rusqlite::Error) -> StoreError {
+    let (kind, message) = match &err {
+        rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+                (StoreErrorKind::Corrupt, "the database is damaged")
+            }
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                (StoreErrorKind::Unavailable, "the database is locked by another program")
+            }
+            _ => (StoreErrorKind::Unavailable, "the database failed"),
+        },
+        rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..) => (StoreErrorKind::Corrupt, "the database holds unknown values"),
+        _ => (StoreErrorKind::Unavailable, "the database failed"),
+    };
+    StoreError::new(kind, message).with_source(err)
+}
+
+impl Store for SqliteStore {
+    async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        let (head, params, steps) = record.into_parts();
+        let head = Head::new(head)?;
+        let insert = move |connection: &Connection| {
+            rows::insert(connection, &head)?;
+            let mut record = head.into_record();
+            if let Some(params) = &params {
+                rows::insert_params(connection, &record.id, params)?;
+            }
+            for step in &steps {
+                rows::insert_step(connection, &record.id, step)?;
+            }
+            record.params = params;
+            record.steps = steps;
+            Ok(record)
+        };
+        self.write(insert, ChangeFeed::written).await.map(Arc::new)
+    }
+
+    async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
+        self.read(|connection| {
+            let Some(mut record) = rows::load(connection, id)? else { return Ok(None) };
+            if parts == Parts::Whole {
+                rows::read_parts(connection, &mut record)?;
+            }
+            Ok(Some(Arc::new(record)))
+        })
+    }
+
+    async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
+        let head = Head::new(record.into_parts().0)?;
+        let replace = move |connection: &Connection| rows::replace(connection, head, expected_version);
+        self.write(replace, ChangeFeed::written).await.map(Arc::new)
+    }
+
+    async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        let id = id.clone();
+        let append = move |connection: &Connection| {
+            rows::check_token(connection, &id, token)?;
+            rows::insert_step(connection, &id, &step)
+        };
+        self.write(append, |_, ()| {}).await
+    }
+
+    async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
+        let id = id.clone();
+        let remove = move |connection: &Connection| rows::remove(connection, &id, expected_version).map(|()| id);
+        self.write(remove, |feed, id| feed.send(Change::Removed { id: id.clone() })).await.map(drop)
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
+        let take = move |connection: &Connection| rows::claim(connection, &claim);
+        let tell = |feed: &ChangeFeed, claimed: &Vec<TaskRecord>| claimed.iter().for_each(|record| feed.written(record));
+        Ok(self.write(take, tell).await?.into_iter().map(Arc::new).collect())
+    }
+
+    async fn renew(&self, worker: &str, until: &Timestamp) -> Result<u64, StoreError> {
+        let (worker, until) = (worker.to_owned(), until.unix_millis());
+        self.write(move |connection| rows::renew(connection, &worker, until), |_, _| {}).await
+    }
+
+    async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
+        self.read(|connection| rows::due(connection, now.unix_millis(), limit))
+    }
+
+    async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
+        let records = self.read(|connection| rows::list(connection, owner, after, limit.saturating_add(1)))?;
+        Ok(Page::of(records.into_iter().map(Arc::new).collect(), limit))
+    }
+
+    fn changes(&self) -> Changes {
+        self.feed.subscribe()
+    }
+
+    async fn close(&self) {
+        let open = self.opened().take();
+        // Finishing what is queued and closing the file can take as long as the disk likes.
+        let closed = tokio::task::spawn_blocking(move || drop(open)).await;
+        if let Err(err) = closed {
+            tracing::error!(error = %err, "the store could not be closed in an orderly way");
+        }
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.path).finish_non_exhaustive()
+    }
+}

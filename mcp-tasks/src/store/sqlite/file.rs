@@ -1,0 +1,145 @@
+//! The file itself: who may have it, whether it is ours, and bringing it up to date.
+//!
+//! A file that is damaged, newer or somebody else's is refused before anything is written to it.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::failed;
+use crate::store::{StoreError, StoreErrorKind};
+
+/// The schema, one step a version; never changed once released.
+const MIGRATIONS: &[&str] = &[include_str!("0001_tasks.sql")];
+
+/// Says whose file it is, in SQLite's own place for that: "mcpt".
+const APPLICATION_ID: i64 = 0x6d63_7074;
+
+/// How often the lock is tried for, 20 ms apart: a process that was told to end may need two seconds.
+const LOCK_TRIES: u32 = 100;
+
+/// Up to this size the whole file is checked on opening; that takes a fraction of a second.
+const CHECKED_BYTES: u64 = 64 << 20;
+
+/// How long a statement waits for a lock that another program has, such as a backup.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Takes the lock on the file beside the database. It is given back with the file, or by the end of the process.
+///
+/// The lock is not SQLite's own exclusive mode, which would lock out our own readers.
+pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
+    let mut name = OsString::from(path.as_os_str());
+    name.push(".lock");
+    let lock_path = PathBuf::from(name);
+    let unavailable = |err| {
+        let message = format!("the lock file `{}` cannot be opened", lock_path.display());
+        StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
+    };
+    let file = OpenOptions::new().create(true).write(true).truncate(false).open(&lock_path).map_err(unavailable)?;
+    for tried in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if tried < LOCK_TRIES => thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::WouldBlock) => {
+                let message = format!("the task store `{}` is in use by another process", path.display());
+                return Err(StoreError::new(StoreErrorKind::Locked, message));
+            }
+            Err(TryLockError::Error(err)) => return Err(unavailable(err)),
+        }
+    }
+    Ok(file)
+}
+
+/// Opens the writing connection, makes the schema or brings it up to date, and ends all leases: whoever had them is
+/// dead, since we have the lock.
+pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+    check_magic(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(BUSY).map_err(failed)?;
+    // Until it is known to be ours, not even closing it may write to it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
+    let version = check(&connection, path)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(failed)?;
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
+    migrate(&mut connection, version)?;
+    connection.execute(super::rows::END_LEASES, [super::rows::NO_LEASE]).map_err(failed)?;
+    Ok(connection)
+}
+
+/// Opens a connection for reading only.
+pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(BUSY).map_err(failed)?;
+    Ok(connection)
+}
+
+fn corrupt(path: &Path, what: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, format!("the file `{}` {what}", path.display()))
+}
+
+fn unsupported(path: &Path, what: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Unsupported, format!("the file `{}` {what}", path.display()))
+}
+
+/// A file that does not begin like a database is left alone; an empty or absent one becomes one.
+fn check_magic(path: &Path) -> Result<(), StoreError> {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let unavailable = |err| {
+        let message = format!("the file `{}` cannot be read", path.display());
+        StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
+    };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(err) => return Err(unavailable(err)),
+    };
+    let mut start = Vec::new();
+    file.take(MAGIC.len() as u64).read_to_end(&mut start).map_err(unavailable)?;
+    if start.is_empty() || start == MAGIC { Ok(()) } else { Err(corrupt(path, "is no SQLite database")) }
+}
+
+/// Whether the file is ours and sound; gives the version of its schema.
+fn check(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(failed);
+    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    let is_empty = "SELECT count(*) = 0 FROM sqlite_schema";
+    let is_empty: bool = connection.query_row(is_empty, [], |row| row.get(0)).map_err(failed)?;
+    if is_empty && application == 0 && version == 0 {
+        return Ok(0);
+    }
+    if application != APPLICATION_ID {
+        return Err(unsupported(path, "is a database of something else"));
+    }
+    let known = usize::try_from(version).ok().filter(|version| *version <= MIGRATIONS.len());
+    let Some(known) = known else {
+        return Err(unsupported(path, "was written by a newer version of this program"));
+    };
+    if std::fs::metadata(path).is_ok_and(|file| file.len() <= CHECKED_BYTES) {
+        let found = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)).map_err(failed)?;
+        if found != "ok" {
+            return Err(corrupt(path, "is damaged").with_source(found));
+        }
+    }
+    Ok(known)
+}
+
+fn migrate(connection: &mut Connection, from: usize) -> Result<(), StoreError> {
+    for (index, migration) in MIGRATIONS.iter().enumerate().skip(from) {
+        let transaction = connection.transaction().map_err(failed)?;
+        transaction.execute_batch(migration).map_err(failed)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
+        transaction.pragma_update(None, "user_version", index as i64 + 1).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+    }
+    Ok(())
+}

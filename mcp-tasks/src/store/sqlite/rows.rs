@@ -1,0 +1,320 @@
+//! Records as rows. Each function is one statement or a few inside the caller's transaction.
+
+use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Deserialize;
+
+use super::failed;
+use crate::lifecycle::{self, Event};
+use crate::owner::Owner;
+use crate::record::{FORMAT, Lease, StepRecord, TaskRecord};
+use crate::store::{Claim, Cursor, Due, StoreError, StoreErrorKind};
+
+/// The end of no lease at all: earlier than any time.
+pub(super) const NO_LEASE: i64 = i64::MIN;
+
+pub(super) const END_LEASES: &str = "UPDATE tasks SET lease_worker = NULL, lease_until = ?1, version = version + 1 \
+     WHERE lease_worker IS NOT NULL";
+
+/// The columns that [`read_head`] reads.
+macro_rules! head_columns {
+    () => {
+        "id, record, version, fence, attempt, lease_worker, lease_until"
+    };
+}
+
+/// A record without parameters and steps, ready to be written.
+pub(super) struct Head {
+    record: TaskRecord,
+    text: String,
+}
+
+impl Head {
+    /// Writes the JSON in the caller's thread; the writer has enough to do.
+    pub(super) fn new(record: TaskRecord) -> Result<Self, StoreError> {
+        let lease = record.lease;
+        let mut record = TaskRecord { lease: None, ..record };
+        let text = mcp_tasks_types::to_string(&record).map_err(|err| {
+            let message = format!("the record of task `{}` cannot be written", record.id);
+            StoreError::new(StoreErrorKind::Corrupt, message).with_source(err)
+        })?;
+        record.lease = lease;
+        Ok(Self { record, text })
+    }
+
+    pub(super) fn into_record(self) -> TaskRecord {
+        self.record
+    }
+
+    fn due_at(&self) -> Option<i64> {
+        self.record.due_at().map(|due_at| due_at.unix_millis())
+    }
+}
+
+fn integer(value: u64) -> i64 {
+    // Counters of ours; none comes near.
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+pub(super) fn insert(connection: &Connection, head: &Head) -> Result<(), StoreError> {
+    let record = &head.record;
+    let sql = "INSERT INTO tasks (id, tenant, principal, created_at, due_at, live, version, fence, attempt, \
+         lease_worker, lease_until, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+         ON CONFLICT (id) DO NOTHING";
+    let inserted = connection.prepare_cached(sql).map_err(failed)?.execute(params![
+        record.id.as_str(),
+        record.owner.tenant(),
+        record.owner.principal(),
+        record.created_at.unix_millis(),
+        head.due_at(),
+        !record.state.is_terminal(),
+        integer(record.version),
+        integer(record.fence),
+        record.attempt,
+        record.lease.as_ref().map(|lease| lease.worker.as_str()),
+        record.lease.as_ref().map_or(NO_LEASE, |lease| lease.until.unix_millis()),
+        head.text,
+    ]);
+    if inserted.map_err(failed)? == 0 {
+        return Err(StoreError::new(StoreErrorKind::Conflict, format!("there is a task `{}` already", record.id)));
+    }
+    Ok(())
+}
+
+pub(super) fn insert_params(connection: &Connection, id: &TaskId, value: &RawObject) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached("INSERT INTO params (task, value) VALUES (?1, ?2)").map_err(failed)?;
+    statement.execute(params![id.as_str(), value.as_str()]).map(drop).map_err(failed)
+}
+
+pub(super) fn insert_step(connection: &Connection, id: &TaskId, step: &StepRecord) -> Result<(), StoreError> {
+    let sql = "INSERT INTO steps (task, name, fingerprint, value) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (task, name) DO NOTHING";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let inserted = statement.execute(params![id.as_str(), step.name, step.fingerprint, step.value.as_str()]);
+    if inserted.map_err(failed)? == 0 {
+        let message = format!("task `{id}` has a step `{}` already", step.name);
+        return Err(StoreError::new(StoreErrorKind::Conflict, message));
+    }
+    Ok(())
+}
+
+/// Whether the task's lease has this token; a task that has ended has no lease.
+pub(super) fn check_token(connection: &Connection, id: &TaskId, token: u64) -> Result<(), StoreError> {
+    let sql = "SELECT fence, lease_worker IS NOT NULL FROM tasks WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let found = statement.query_row([id.as_str()], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, bool>(1)?)));
+    match found.optional().map_err(failed)? {
+        None => Err(StoreError::not_found(id)),
+        Some((fence, true)) if fence == integer(token) => Ok(()),
+        Some(_) => Err(StoreError::conflict(id)),
+    }
+}
+
+/// Replaces the head if it has the expected version; gives the record with the lease that is stored.
+pub(super) fn replace(connection: &Connection, head: Head, expected: u64) -> Result<TaskRecord, StoreError> {
+    let sql = "UPDATE tasks SET record = ?3, version = ?4, due_at = ?5, live = ?6, fence = ?7, attempt = ?8, \
+         lease_worker = CASE WHEN ?9 THEN lease_worker END, \
+         lease_until = CASE WHEN ?9 THEN lease_until ELSE ?10 END \
+         WHERE id = ?1 AND version = ?2 RETURNING lease_worker, lease_until";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let record = &head.record;
+    let values = params![
+        record.id.as_str(),
+        integer(expected),
+        head.text,
+        integer(record.version),
+        head.due_at(),
+        !record.state.is_terminal(),
+        integer(record.fence),
+        record.attempt,
+        record.lease.is_some(),
+        NO_LEASE,
+    ];
+    let lease = statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional().map_err(failed)?;
+    let Some((worker, until)) = lease else {
+        return Err(missing_or_changed(connection, &head.record.id)?);
+    };
+    let mut record = head.into_record();
+    record.lease = lease_of(worker, until, record.fence);
+    Ok(record)
+}
+
+pub(super) fn remove(connection: &Connection, id: &TaskId, expected: u64) -> Result<(), StoreError> {
+    let mut statement =
+        connection.prepare_cached("DELETE FROM tasks WHERE id = ?1 AND version = ?2").map_err(failed)?;
+    if statement.execute(params![id.as_str(), integer(expected)]).map_err(failed)? == 0 {
+        return Err(missing_or_changed(connection, id)?);
+    }
+    Ok(())
+}
+
+fn missing_or_changed(connection: &Connection, id: &TaskId) -> Result<StoreError, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1").map_err(failed)?;
+    let exists = statement.exists([id.as_str()]).map_err(failed)?;
+    Ok(if exists { StoreError::conflict(id) } else { StoreError::not_found(id) })
+}
+
+pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<Vec<TaskRecord>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        head_columns!(),
+        " FROM tasks WHERE live = 1 AND lease_until <= ?1 ORDER BY lease_until, created_at, id LIMIT ?2"
+    );
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let rows = statement.query_map(params![claim.now.unix_millis(), limit(claim.limit)], raw_head).map_err(failed)?;
+    let free: Vec<RawHead> = rows.collect::<Result<_, _>>().map_err(failed)?;
+    let update = "UPDATE tasks SET version = ?2, fence = ?3, attempt = ?4, lease_worker = ?5, lease_until = ?6 \
+         WHERE id = ?1";
+    let mut update = connection.prepare_cached(update).map_err(failed)?;
+    let mut claimed = Vec::new();
+    for head in free {
+        let head = head.read()?;
+        let event = Event::Claim { worker: claim.worker.clone(), until: claim.until.clone() };
+        let Ok((mut record, _)) = lifecycle::apply(&head, event, &claim.now) else { continue };
+        let values = params![
+            record.id.as_str(),
+            integer(record.version),
+            integer(record.fence),
+            record.attempt,
+            claim.worker,
+            claim.until.unix_millis(),
+        ];
+        update.execute(values).map_err(failed)?;
+        read_parts(connection, &mut record)?;
+        claimed.push(record);
+    }
+    Ok(claimed)
+}
+
+pub(super) fn renew(connection: &Connection, worker: &str, until: i64) -> Result<u64, StoreError> {
+    let sql = "UPDATE tasks SET lease_until = ?2 WHERE lease_worker = ?1";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    statement.execute(params![worker, until]).map(|count| count as u64).map_err(failed)
+}
+
+pub(super) fn load(connection: &Connection, id: &TaskId) -> Result<Option<TaskRecord>, StoreError> {
+    let sql = concat!("SELECT ", head_columns!(), " FROM tasks WHERE id = ?1");
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let head = statement.query_row([id.as_str()], raw_head).optional().map_err(failed)?;
+    head.map(RawHead::read).transpose()
+}
+
+/// Adds parameters and steps to a head.
+pub(super) fn read_parts(connection: &Connection, record: &mut TaskRecord) -> Result<(), StoreError> {
+    let id = record.id.as_str();
+    let mut statement = connection.prepare_cached("SELECT value FROM params WHERE task = ?1").map_err(failed)?;
+    let value = statement.query_row([id], |row| row.get::<_, String>(0)).optional().map_err(failed)?;
+    record.params = value.map(RawObject::from_text).transpose().map_err(|err| unreadable(id, err))?;
+    let sql = "SELECT name, fingerprint, value FROM steps WHERE task = ?1 ORDER BY rowid";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let rows = statement.query_map([id], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+    });
+    for row in rows.map_err(failed)? {
+        let (name, fingerprint, value) = row.map_err(failed)?;
+        let value = RawJson::from_text(value).map_err(|err| unreadable(id, err))?;
+        record.steps.push(StepRecord::new(name, fingerprint, value));
+    }
+    Ok(())
+}
+
+pub(super) fn due(connection: &Connection, now: i64, count: usize) -> Result<Due, StoreError> {
+    let sql = "SELECT due_at, id FROM tasks WHERE due_at IS NOT NULL ORDER BY due_at, id LIMIT ?1";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let rows = statement
+        .query_map([limit(count.saturating_add(1))], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
+        .map_err(failed)?;
+    let mut due = Due::default();
+    for row in rows {
+        let (due_at, id) = row.map_err(failed)?;
+        if due_at > now || due.ids.len() == count {
+            due.next = Some(Timestamp::from_unix_millis(due_at));
+            break;
+        }
+        due.ids.push(id.into());
+    }
+    Ok(due)
+}
+
+pub(super) fn list(
+    connection: &Connection,
+    owner: &Owner,
+    after: Option<&Cursor>,
+    count: usize,
+) -> Result<Vec<TaskRecord>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        head_columns!(),
+        " FROM tasks WHERE tenant = ?1 AND principal = ?2 AND (created_at, id) > (?3, ?4) \
+         ORDER BY created_at, id LIMIT ?5"
+    );
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let (created_at, id) = after.map_or((i64::MIN, ""), |cursor| (cursor.created_at(), cursor.id().as_str()));
+    let values = params![owner.tenant(), owner.principal(), created_at, id, limit(count)];
+    let rows = statement.query_map(values, raw_head).map_err(failed)?;
+    rows.map(|row| row.map_err(failed).and_then(RawHead::read)).collect()
+}
+
+fn limit(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// A row as SQLite has it.
+struct RawHead {
+    id: String,
+    text: String,
+    version: i64,
+    fence: i64,
+    attempt: u32,
+    worker: Option<String>,
+    until: i64,
+}
+
+fn raw_head(row: &Row<'_>) -> rusqlite::Result<RawHead> {
+    Ok(RawHead {
+        id: row.get(0)?,
+        text: row.get(1)?,
+        version: row.get(2)?,
+        fence: row.get(3)?,
+        attempt: row.get(4)?,
+        worker: row.get(5)?,
+        until: row.get(6)?,
+    })
+}
+
+impl RawHead {
+    fn read(self) -> Result<TaskRecord, StoreError> {
+        let read = mcp_tasks_types::from_str::<TaskRecord>(&self.text);
+        let format = match &read {
+            Ok(record) => record.format,
+            Err(_) => format_of(&self.text),
+        };
+        if format > FORMAT {
+            let message = format!("the record of task `{}` has the newer format {format}", self.id);
+            return Err(StoreError::new(StoreErrorKind::Unsupported, message));
+        }
+        let mut record = read.map_err(|err| unreadable(&self.id, err))?;
+        record.version = u64::try_from(self.version).unwrap_or(0);
+        record.fence = u64::try_from(self.fence).unwrap_or(0);
+        record.attempt = self.attempt;
+        record.lease = lease_of(self.worker, self.until, record.fence);
+        Ok(record)
+    }
+}
+
+fn lease_of(worker: Option<String>, until: i64, fence: u64) -> Option<Lease> {
+    worker.map(|worker| Lease::new(worker, Timestamp::from_unix_millis(until), fence))
+}
+
+/// The format of a record that cannot be read as ours.
+fn format_of(text: &str) -> u32 {
+    #[derive(Deserialize)]
+    struct Format {
+        format: u32,
+    }
+    mcp_tasks_types::from_str(text).map_or(0, |Format { format }| format)
+}
+
+fn unreadable(id: &str, err: mcp_tasks_types::JsonError) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, format!("the record of task `{id}` cannot be read")).with_source(err)
+}

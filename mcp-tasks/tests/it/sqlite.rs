@@ -1,0 +1,155 @@
+//! The SQLite store: the contract, and what is special about a file.
+
+use std::path::{Path, PathBuf};
+
+use mcp_tasks::store::Parts;
+use mcp_tasks::testing::{Backend, store_contract};
+use mcp_tasks::{SqliteStore, Store, StoreError, StoreErrorKind};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::support::record;
+
+struct File {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+impl Backend for File {
+    type Store = SqliteStore;
+
+    async fn open(&self) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open(&self.path).await
+    }
+}
+
+fn fresh() -> File {
+    let folder = tempfile::tempdir().unwrap();
+    File { path: folder.path().join("tasks.db"), _folder: folder }
+}
+
+/// C-14, C-31, S-09, S-33, S-35, S-37, P045, P093: by the rules of the contract.
+#[tokio::test]
+async fn sqlite_store_keeps_the_contract() {
+    store_contract(fresh).await.unwrap();
+}
+
+async fn refused(path: &Path, kind: StoreErrorKind) -> String {
+    let before = std::fs::read(path).unwrap();
+    let err = SqliteStore::open(path).await.unwrap_err();
+    assert_eq!(err.kind(), kind, "{err}: {:?}", std::error::Error::source(&err));
+    assert_eq!(std::fs::read(path).unwrap(), before, "a refused file was changed");
+    err.to_string()
+}
+
+#[tokio::test]
+async fn file_of_a_newer_version_is_refused_and_left_alone() {
+    let file = fresh();
+    drop(file.open().await.unwrap());
+    Connection::open(&file.path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let message = refused(&file.path, StoreErrorKind::Unsupported).await;
+    assert!(message.contains("tasks.db") && message.contains("newer"), "{message}");
+}
+
+#[tokio::test]
+async fn damaged_or_foreign_file_is_refused_and_left_alone() {
+    let file = fresh();
+    std::fs::write(&file.path, "no database at all").unwrap();
+    refused(&file.path, StoreErrorKind::Corrupt).await;
+
+    let file = fresh();
+    let store = file.open().await.unwrap();
+    for number in 0..200 {
+        store.insert(record(&format!("tsk_{number}"))).await.unwrap();
+    }
+    drop(store);
+    let mut bytes = std::fs::read(&file.path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 4096].fill(0x5a);
+    std::fs::write(&file.path, &bytes).unwrap();
+    refused(&file.path, StoreErrorKind::Corrupt).await;
+
+    let file = fresh();
+    Connection::open(&file.path).unwrap().execute_batch("CREATE TABLE other (a)").unwrap();
+    refused(&file.path, StoreErrorKind::Unsupported).await;
+}
+
+#[tokio::test]
+async fn record_of_a_newer_format_is_refused() {
+    let file = fresh();
+    file.open().await.unwrap().insert(record("tsk_1")).await.unwrap();
+    let change = "UPDATE tasks SET record = '{\"format\":2,\"what\":\"ever\"}'";
+    Connection::open(&file.path).unwrap().execute(change, []).unwrap();
+    let err = file.open().await.unwrap().load(&"tsk_1".into(), Parts::Head).await.unwrap_err();
+    assert_eq!(err.kind(), StoreErrorKind::Unsupported);
+    assert!(err.to_string().contains("tsk_1"), "{err}");
+}
+
+#[tokio::test]
+async fn second_store_on_a_file_is_refused_until_the_first_is_gone() {
+    let file = fresh();
+    let store = file.open().await.unwrap();
+    let err = file.open().await.unwrap_err();
+    assert_eq!(err.kind(), StoreErrorKind::Locked);
+    assert!(err.to_string().contains("in use by another process"), "{err}");
+    // Whoever waits gets the file as soon as it comes free.
+    let waiting = tokio::spawn({
+        let path = file.path.clone();
+        async move { SqliteStore::open(path).await }
+    });
+    drop(store);
+    waiting.await.unwrap().unwrap();
+}
+
+/// The file and the lock come free at once, although the store is still referred to.
+#[tokio::test]
+async fn closed_store_gives_the_file_back_and_answers_with_an_error() {
+    let file = fresh();
+    let store = file.open().await.unwrap();
+    store.insert(record("tsk_1")).await.unwrap();
+    store.close().await;
+    assert_eq!(store.insert(record("tsk_2")).await.unwrap_err().kind(), StoreErrorKind::Unavailable);
+    assert_eq!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap_err().kind(), StoreErrorKind::Unavailable);
+    let names: Vec<_> = std::fs::read_dir(file.path.parent().unwrap()).unwrap().map(|f| f.unwrap().file_name()).collect();
+    assert!(!names.iter().any(|name| name.to_string_lossy().contains("-wal")), "{names:?}");
+    let second = file.open().await.unwrap();
+    assert!(second.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_some());
+}
+
+/// C-31: a write that its caller did not wait for is whole or not there, and it is told.
+#[tokio::test]
+async fn write_whose_caller_went_away_is_told_all_the_same() {
+    let file = fresh();
+    let store = file.open().await.unwrap();
+    let mut changes = store.changes();
+    {
+        let insert = std::pin::pin!(store.insert(record("tsk_1")));
+        let mut insert = insert;
+        assert!(std::future::poll_fn(|cx| std::task::Poll::Ready(insert.as_mut().poll(cx).is_pending())).await);
+    }
+    changes.next().await.unwrap();
+    assert!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_writers_and_readers_get_along() {
+    let file = fresh();
+    let store = std::sync::Arc::new(file.open().await.unwrap());
+    let tasks: Vec<_> = (0..16)
+        .map(|worker| {
+            let store = std::sync::Arc::clone(&store);
+            tokio::spawn(async move {
+                for number in 0..20 {
+                    let id = format!("tsk_{worker}_{number}");
+                    store.insert(record(&id)).await.unwrap();
+                    assert!(store.load(&id.as_str().into(), Parts::Whole).await.unwrap().is_some());
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let page = store.list(&mcp_tasks::Owner::anonymous(), None, 1_000).await.unwrap();
+    assert_eq!(page.records.len(), 320);
+}
