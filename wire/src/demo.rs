@@ -266,24 +266,36 @@ fn line_of(id: u64, answer: &Value) -> String {
     line(id, text("resultType").unwrap_or("(none)"), text("status").unwrap_or("ack"))
 }
 
-/// A message for a person: without envelope and `_meta`.
+/// A message for a person: without envelope, `_meta` and what is the same every time.
 fn shortened(message: &Value) -> String {
     let (head, body) = match message.get("method").and_then(Value::as_str) {
         Some(method) => (format!("{method} "), &message["params"]),
         None => (String::new(), message.get("result").or(message.get("error")).unwrap_or(message)),
     };
     let mut body = body.clone();
-    remove_meta(&mut body);
+    shorten(&mut body);
     format!("{head}{body}")
 }
 
-fn remove_meta(value: &mut Value) {
+const UNINTERESTING: [&str; 7] = [
+    "_meta",
+    "cacheScope",
+    "createdAt",
+    "instructions",
+    "lastUpdatedAt",
+    "pollIntervalMs",
+    "requestedSchema",
+];
+
+fn shorten(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            members.remove("_meta");
-            members.values_mut().for_each(remove_meta);
+            for name in UNINTERESTING {
+                members.remove(name);
+            }
+            members.values_mut().for_each(shorten);
         }
-        Value::Array(items) => items.iter_mut().for_each(remove_meta),
+        Value::Array(items) => items.iter_mut().for_each(shorten),
         _ => {}
     }
 }

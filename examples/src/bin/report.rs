@@ -5,16 +5,25 @@
 //! With `--store sqlite:PATH` you can end the process between any two of these and start it again.
 #![expect(clippy::print_stderr, reason = "a program for the terminal; standard output is the protocol's")]
 
-use std::{future::Future, net::SocketAddr, path::PathBuf, process::ExitCode, sync::OnceLock};
+use std::{
+    future::Future,
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    process::ExitCode,
+    sync::OnceLock,
+};
 
 use mcp_tasks::{
-    Answer, CallToolResult, Input, Interrupted, MemoryStore, RawJson, Server, SqliteStore, Store,
-    TaskContext, ToolError, task_tool, tool_type,
+    Answer, Input, Interrupted, MemoryStore, Server, SqliteStore, Store, TaskContext, ToolError, task_tool,
+    tool_type,
     transport::{
         http::{HttpOptions, bind_http},
         stdio::serve_stdio,
     },
-    types::v2026_07_28::{ContentBlock, TextContent},
+    types::{
+        RawJson,
+        v2026_07_28::{CallToolResult, ContentBlock, TextContent},
+    },
 };
 use tokio::sync::Semaphore;
 
@@ -83,7 +92,8 @@ const USAGE: &str = "\
 usage: report (--stdio | --http ADDRESS) [OPTIONS]
 
   --stdio                      serve standard input and output
-  --http ADDRESS               serve HTTP at http://ADDRESS/mcp, port 0 takes any
+  --http ADDRESS               serve HTTP at http://ADDRESS/mcp; a port alone is one of this
+                               machine, port 0 takes any
   --store memory|sqlite:PATH   where tasks live (memory)
   --poll-ms N                  how often clients should ask (1000)
   --lenient-inputs             ask also clients that do not declare elicitation
@@ -120,7 +130,7 @@ impl Options {
         while let Some(argument) = arguments.next()? {
             match argument {
                 Arg::Long("stdio") => serve = Some(Serve::Stdio),
-                Arg::Long("http") => serve = Some(Serve::Http(arguments.value()?.parse()?)),
+                Arg::Long("http") => serve = Some(Serve::Http(arguments.value()?.parse_with(address)?)),
                 Arg::Long("store") => {
                     store = arguments.value()?.parse_with(StoreChoice::parse)?;
                 }
@@ -134,6 +144,14 @@ impl Options {
         let serve = serve.ok_or("one of `--stdio` and `--http` is needed")?;
         Ok(Some(Self { serve, store, poll_ms, lenient_inputs, steps }))
     }
+}
+
+/// An address, or a port of this machine alone.
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    if let Ok(port) = text.parse() {
+        return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    }
+    text.parse().map_err(|_| "an address is `IP:PORT` or `PORT`")
 }
 
 impl StoreChoice {
