@@ -3,11 +3,9 @@
 //! The text is that of the toolchain pinned in `rust-toolchain.toml`; `TRYBUILD=overwrite` accepts a new one.
 
 #[test]
-fn mistakes_are_told_where_they_are() {
-    trybuild::TestCases::new().compile_fail("tests/ui/fail/*.rs");
-}
-
-#[test]
-fn tools_compile_quietly() {
-    trybuild::TestCases::new().pass("tests/ui/pass/*.rs");
+fn mistakes_are_told_where_they_are_and_tools_compile_quietly() {
+    // Both kinds in one run, which builds the dependencies once.
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/ui/fail/*.rs");
+    cases.pass("tests/ui/pass/*.rs");
 }
