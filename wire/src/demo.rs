@@ -3,11 +3,12 @@
 //! The server process is ended and started anew between every two steps, on one SQLite file: what
 //! the next process knows, it knows from the file.
 //! Over HTTP the process is killed, over stdio it ends because its input does.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+#![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 mod peer;
 
 use std::{
+    io::{Write as _, stdout},
     path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
     time::Duration,
@@ -97,10 +98,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
         return ExitCode::from(2);
     }
     match both_transports() {
-        Ok(()) => {
-            println!("\nBoth runs gave the reference sequence.");
-            ExitCode::SUCCESS
-        }
+        Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("demo: {failure}");
             ExitCode::FAILURE
@@ -111,11 +109,16 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
 fn both_transports() -> Result<(), Failure> {
     let server = build_server()?;
     for transport in [Transport::Http, Transport::Stdio] {
-        println!("{}, one SQLite file, a new server process for every request:\n", transport.title());
+        writeln!(
+            stdout(),
+            "{}, one SQLite file, a new server process for every request:\n",
+            transport.title()
+        )?;
         let folder = tempfile::tempdir()?;
         drive(&server, &folder.path().join("tasks.db"), transport)?;
-        println!();
+        writeln!(stdout())?;
     }
+    writeln!(stdout(), "Both runs gave the reference sequence.")?;
     Ok(())
 }
 
@@ -164,7 +167,7 @@ fn drive(server: &Path, store: &Path, transport: Transport) -> Result<(), Failur
 /// Sends one step's request, again and again where the worker has to get somewhere first.
 fn perform(step: &Step, mut peer: Box<dyn Peer>, task_id: Option<&str>) -> Result<Value, Failure> {
     let request = request(step, task_id)?;
-    println!("-> {}", shortened(&request));
+    writeln!(stdout(), "-> {}", shortened(&request))?;
 
     let deadline = peer::now() + PATIENCE;
     let expected = line(step.id, step.result_type, step.status);
@@ -178,8 +181,8 @@ fn perform(step: &Step, mut peer: Box<dyn Peer>, task_id: Option<&str>) -> Resul
             std::thread::sleep(Duration::from_millis(interval.unwrap_or(1_000)));
             continue;
         }
-        println!("<- {}", shortened(&answer));
-        println!("{found}");
+        writeln!(stdout(), "<- {}", shortened(&answer))?;
+        writeln!(stdout(), "{found}")?;
         if found != expected {
             return Err(format!("the answer differs\n  expected: {expected}\n  found:    {found}").into());
         }

@@ -56,13 +56,13 @@ async fn generate_report(
     step_boundary(&ctx).await?;
     let approved = match approve_outline.ask(&ctx).await? {
         Answer::Accept(approval) => approval.approved,
-        Answer::Decline | Answer::Cancel => {
-            return Err(ToolError::cancelled("The outline was not approved."));
-        }
+        Answer::Decline => return Err(ToolError::cancelled("The outline was not approved.")),
+        // The person closed the question without a choice: the report is written as it stands.
+        Answer::Cancel => false,
     };
     step_boundary(&ctx).await?;
-    let outline = if approved { "approved" } else { "rejected" };
-    let text = format!("Generated {size} report with {outline} outline.");
+    let with = if approved { "with" } else { "without" };
+    let text = format!("Generated {size} report {with} approved outline.");
     let report = RawJson::new(&Report { size, approved })?;
     Ok(CallToolResult::new(vec![ContentBlock::Text(TextContent::new(text))])
         .with_structured_content(report)

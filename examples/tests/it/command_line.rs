@@ -108,9 +108,9 @@ fn only_tasks(id: u64) -> Value {
     request_declaring(id, "tools/call", call("large"), capabilities)
 }
 
-// S-12, S-17
+// S-12, S-17: declining is a choice, closing the question is none.
 #[test]
-fn a_declined_question_and_a_cancel_both_end_cancelled() {
+fn a_declined_question_and_a_cancelled_task_end_cancelled() {
     let (_folder, store) = store();
     let server = HttpServer::start(&mut report(&store));
     let create = || {
@@ -125,6 +125,14 @@ fn a_declined_question_and_a_cancel_both_end_cancelled() {
     server.result("tasks/update", params);
     let end = server.status(&declined, "cancelled");
     assert!(end["statusMessage"].is_string(), "{end}");
+
+    let closed = create();
+    server.status(&closed, "input_required");
+    let answers = json!({"approve_outline": {"action": "cancel"}});
+    let params = json!({"taskId": closed, "inputResponses": answers});
+    server.result("tasks/update", params);
+    let end = server.status(&closed, "completed");
+    assert_eq!(end["result"]["structuredContent"], json!({"size": "small", "approved": false}));
 
     let cancelled = create();
     server.status(&cancelled, "input_required");
