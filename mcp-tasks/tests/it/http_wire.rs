@@ -1,6 +1,8 @@
 //! Serving over HTTP: methods, headers, statuses and bodies as they are on the wire.
 
-use mcp_tasks::transport::http::HttpOptions;
+use std::{net::SocketAddr, time::Duration};
+
+use mcp_tasks::transport::http::{HttpOptions, bind_http};
 use serde_json::{Value, json};
 
 use crate::{
@@ -169,4 +171,45 @@ async fn a_task_is_followed_over_any_number_of_connections() {
         polls += 1;
         assert!(polls < 10_000, "{snapshot}");
     }
+}
+
+// closing the connection cancels the request that waits on it.
+#[tokio::test]
+async fn a_client_that_hangs_up_ends_its_inline_call() {
+    let server = server().await;
+    let address = listen(server.clone(), HttpOptions::default()).await;
+    let params = json!({"name": "endless", "arguments": {}});
+    let message = request_declaring(json!(1), "tools/call", params, json!({}));
+    let client = tokio::spawn(async move { post(address, &message).await });
+    reaches(&server, 1).await;
+    client.abort();
+    reaches(&server, 0).await;
+}
+
+/// Waits until so many bodies run.
+async fn reaches(server: &mcp_tasks::Server, running: usize) {
+    let reached = async {
+        while server.engine().running() != running {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), reached).await.expect("the bodies do not end");
+}
+
+// X-126, for HTTP: a request that does not end does not keep the server.
+#[tokio::test]
+async fn a_server_that_shuts_down_does_not_wait_for_ever() {
+    let server = server().await;
+    let options = HttpOptions::default().with_drain(Duration::from_millis(1));
+    let bound = bind_http(server.clone(), SocketAddr::from(([127, 0, 0, 1], 0)), options).await.unwrap();
+    let address = bound.address();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(bound.serve(async move { drop(stopped.await) }));
+    let params = json!({"name": "endless", "arguments": {}});
+    let message = request_declaring(json!(1), "tools/call", params, json!({}));
+    let _client = tokio::spawn(async move { post(address, &message).await });
+    reaches(&server, 1).await;
+    stop.send(()).unwrap();
+    let served = tokio::time::timeout(Duration::from_secs(20), serving).await.expect("it waits for ever");
+    served.unwrap().unwrap();
 }
