@@ -533,10 +533,10 @@ mod tests {
     #[test]
     fn schema_without_members_has_properties() {
         #[derive(Deserialize, JsonSchema)]
-        struct None {}
-        let definition = ToolDefinition::new::<None, Result<(), ToolError>>("ping");
+        struct Nothing {}
+        let definition = ToolDefinition::new::<Nothing, Result<(), ToolError>>("ping");
         assert_eq!(definition.input_schema(), &json!({"type": "object", "properties": {}}));
-        assert_eq!(definition.output_schema(), Option::None);
+        assert_eq!(definition.output_schema(), None::<&Value>);
         assert!(definition.faults().is_empty());
     }
 

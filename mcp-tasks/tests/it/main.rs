@@ -8,6 +8,10 @@ mod support;
 mod http_client;
 #[cfg(feature = "http")]
 mod http_wire;
+mod engine_cancel;
+mod engine_input;
+mod engine_outcome;
+mod engine_restart;
 mod server_harness;
 mod server_order;
 mod server_results;

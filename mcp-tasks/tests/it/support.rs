@@ -1,12 +1,294 @@
-//! What several topics need.
+//! What several topics need: records, an engine that stands still, and a tool that does as its arguments say.
 
-use mcp_tasks::types::Timestamp;
-use mcp_tasks::record::ToolFingerprint;
-use mcp_tasks::{Owner, TaskRecord};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use mcp_tasks::record::{State, ToolFingerprint};
+use mcp_tasks::types::v2026_07_28::{CallToolResult, Implementation};
+use mcp_tasks::types::{Map, RawJson, RawObject, TaskId, Timestamp};
+use mcp_tasks::{
+    Answer, ArgumentError, BoxFuture, Engine, EngineBuilder, Input, ManualClock, MemoryStore, NewTask, Owner, Restart,
+    SharedRecord, Store, TaskContext, TaskRecord, TaskTool, ToolCall, ToolDefinition, ToolError, check_arguments,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 /// A working task of the anonymous owner.
 pub(crate) fn record(id: &str) -> TaskRecord {
     let tool = ToolFingerprint::new("tool", "digest", None);
     let now = Timestamp::from_unix_millis(1_767_225_600_000);
     TaskRecord::new(id.into(), Owner::anonymous(), "tools/call", tool, now)
+}
+
+/// An engine on a clock that stands still, over a store that can be opened again.
+pub(crate) struct Bench<S: Store = Arc<MemoryStore>> {
+    pub(crate) engine: Engine,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) store: S,
+    pub(crate) owner: Owner,
+}
+
+pub(crate) fn builder(store: impl Store, clock: &Arc<ManualClock>) -> EngineBuilder {
+    Engine::builder(store)
+        .clock(Arc::clone(clock))
+        .identity(Implementation::new("bench", "1"))
+        .tool::<Script<true>>()
+        .tool::<Script<false>>()
+}
+
+pub(crate) async fn bench() -> Bench {
+    bench_over(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).await
+}
+
+pub(crate) async fn bench_over<S: Store + Clone>(store: S, clock: Arc<ManualClock>) -> Bench<S> {
+    let engine = builder(store.clone(), &clock).build().await.unwrap();
+    Bench { engine, clock, store, owner: Owner::new("tenant", "alice") }
+}
+
+impl Bench {
+    /// What a new process finds after this one was killed. What still runs here is fenced off.
+    pub(crate) async fn restarted(&self) -> Self {
+        bench_over(Arc::new(self.store.reopen()), Arc::clone(&self.clock)).await
+    }
+}
+
+impl<S: Store> Bench<S> {
+    pub(crate) fn task(&self, tool: &str, script: &Value) -> NewTask {
+        let arguments = RawObject::new(&json!({"script": script})).unwrap();
+        NewTask::new(self.owner.clone(), tool, arguments)
+    }
+
+    /// Creates a task that can be run again.
+    pub(crate) async fn create(&self, script: Value) -> TaskId {
+        self.engine.create(self.task("rerun", &script)).await.unwrap().id.clone()
+    }
+
+    /// Creates a task that fails when its process dies.
+    pub(crate) async fn create_mortal(&self, script: Value) -> TaskId {
+        self.engine.create(self.task("mortal", &script)).await.unwrap().id.clone()
+    }
+
+    pub(crate) async fn get(&self, id: &TaskId) -> SharedRecord {
+        self.engine.get(&self.owner, id).await.unwrap()
+    }
+
+    pub(crate) async fn settled(&self, id: &TaskId) -> SharedRecord {
+        self.engine.settled(&self.owner, id).await.unwrap()
+    }
+
+    /// Waits until as many questions are out.
+    pub(crate) async fn asked(&self, id: &TaskId, count: usize) -> SharedRecord {
+        let record = self.engine.wait(&self.owner, id, |record| record.outstanding().count() == count).await.unwrap();
+        assert_eq!(record.state, State::InputRequired, "{record:?}");
+        record
+    }
+
+    pub(crate) async fn said(&self, id: &TaskId, message: &str) {
+        let said = |record: &TaskRecord| record.status_message.as_deref() == Some(message);
+        let record = self.engine.wait(&self.owner, id, said).await.unwrap();
+        assert!(said(&record), "{record:?}");
+    }
+
+    pub(crate) async fn update(&self, id: &TaskId, responses: Value) -> Result<SharedRecord, mcp_tasks::EngineError> {
+        self.engine.update(&self.owner, id, answers(&responses)).await
+    }
+
+    pub(crate) async fn cancel(&self, id: &TaskId) -> SharedRecord {
+        self.engine.cancel(&self.owner, id, None).await.unwrap()
+    }
+}
+
+pub(crate) fn answers(responses: &Value) -> Map<RawJson> {
+    let members = responses.as_object().unwrap();
+    members.iter().map(|(key, response)| (key.clone(), RawJson::new(response).unwrap())).collect()
+}
+
+/// An accepted answer to `approve` and its like.
+pub(crate) fn accept(approved: bool) -> Value {
+    json!({"action": "accept", "content": {"approved": approved}})
+}
+
+/// The text of a completed task's first block.
+pub(crate) fn text(record: &SharedRecord) -> String {
+    let State::Completed { result } = &record.state else { panic!("{record:?}") };
+    let result: Value = result.get().unwrap();
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+pub(crate) fn outstanding(record: &TaskRecord) -> Vec<&str> {
+    record.outstanding().map(|input| input.key.as_str()).collect()
+}
+
+/// Lets others run until the claim holds.
+pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..100_000 {
+        if holds() {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("{what} does not come");
+}
+
+static GATES: Mutex<BTreeMap<String, Arc<Semaphore>>> = Mutex::new(BTreeMap::new());
+static COUNTS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+/// A gate that bodies wait at. Names are the tests', so that tests do not meet.
+pub(crate) fn gate(name: &str) -> Arc<Semaphore> {
+    Arc::clone(GATES.lock().unwrap().entry(name.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(0))))
+}
+
+pub(crate) fn open(name: &str) {
+    gate(name).add_permits(1);
+}
+
+/// How often a body came by.
+pub(crate) fn count(name: &str) -> usize {
+    COUNTS.lock().unwrap().get(name).copied().unwrap_or(0)
+}
+
+fn pass(name: &str) -> usize {
+    let mut counts = COUNTS.lock().unwrap();
+    let count = counts.entry(name.to_owned()).or_insert(0);
+    *count += 1;
+    *count
+}
+
+/// Counts when it is dropped, as a guard in a body.
+struct Guard(String);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        pass(&self.0);
+    }
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+pub(crate) struct Approval {
+    approved: bool,
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Arguments {
+    /// Pairs of an operation and its operand.
+    script: Vec<(String, String)>,
+}
+
+/// A tool that does as its arguments say; its tasks can be run again or not.
+pub(crate) struct Script<const RERUN: bool>;
+
+impl<const RERUN: bool> TaskTool for Script<RERUN> {
+    const NAME: &'static str = if RERUN { "rerun" } else { "mortal" };
+
+    fn definition() -> ToolDefinition {
+        ToolDefinition::new::<Arguments, Result<String, ToolError>>(Self::NAME)
+            .ttl_ms(900_000)
+            .restart(if RERUN { Restart::Rerun } else { Restart::Fail })
+            .input::<Approval>("approve", "Approve?")
+            .input::<Approval>("other", "And the other?")
+    }
+
+    fn check(arguments: &RawObject) -> Result<(), ArgumentError> {
+        check_arguments::<Arguments>(arguments)
+    }
+
+    fn run(call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>> {
+        Box::pin(async move {
+            let arguments: Arguments = call.arguments()?;
+            let context = call.context();
+            let mut log = Vec::new();
+            for (operation, operand) in arguments.script {
+                if let Some(end) = perform(&context, &operation, operand, &mut log).await {
+                    return mcp_tasks::macro_support::finish(end);
+                }
+            }
+            mcp_tasks::macro_support::finish(Ok::<_, ToolError>(log.join(",")))
+        })
+    }
+}
+
+type End = Result<String, ToolError>;
+
+fn input(key: &str) -> Input<Approval> {
+    Input::declared(match key {
+        "approve" => "approve",
+        "other" => "other",
+        _ => "undeclared",
+    })
+}
+
+fn told(answer: Answer<Approval>) -> String {
+    match answer {
+        Answer::Accept(approval) => approval.approved.to_string(),
+        Answer::Decline => "decline".to_owned(),
+        Answer::Cancel => "cancel".to_owned(),
+    }
+}
+
+async fn perform(ctx: &TaskContext, operation: &str, operand: String, log: &mut Vec<String>) -> Option<End> {
+    let done: End = match operation {
+        "status" => ctx.status(operand).await.map(|()| String::new()).map_err(Into::into),
+        "check" => ctx.checkpoint().map(|()| String::new()).map_err(Into::into),
+        "count" => {
+            pass(&operand);
+            Ok(String::new())
+        }
+        // Waits for the gate and for nothing else, however loudly it is told to stop.
+        "gate" => {
+            gate(&operand).acquire().await.unwrap().forget();
+            Ok(String::new())
+        }
+        "ask" => input(&operand).ask(ctx).await.map(told).map_err(Into::into),
+        "ask both" => {
+            let (one, other) = (input("approve"), input("other"));
+            let both = tokio::try_join!(one.ask(ctx), other.ask(ctx));
+            both.map(|(one, other)| format!("{} {}", told(one), told(other))).map_err(Into::into)
+        }
+        "ask until gate" => {
+            let permit = gate(&operand);
+            tokio::select! {
+                answer = async { input("approve").ask(ctx).await } => answer.map(told).map_err(Into::into),
+                permit = permit.acquire() => {
+                    permit.unwrap().forget();
+                    Ok("gate".to_owned())
+                }
+            }
+        }
+        "step" => ctx.step(&operand, || async { Ok::<_, ToolError>(pass(&operand)) }).await.map(|n| n.to_string()),
+        "text step" => ctx.step(&operand, || async { Ok::<_, ToolError>(operand.clone()) }).await,
+        "until cancelled" => Err(ctx.cancelled().await.into()),
+        "ignore" => {
+            let interrupted = ctx.cancelled().await;
+            log.push(format!("{:?}", interrupted.kind()));
+            Ok(String::new())
+        }
+        "late status" => {
+            let late = ctx.status("late").await;
+            pass(&format!("{operand} {}", late.map_err(|err| err.to_string()).unwrap_err()));
+            Ok(String::new())
+        }
+        "hold" => {
+            let _guard = Guard(operand);
+            std::future::pending().await
+        }
+        "token" => Ok(ctx.fencing_token().to_string()),
+        "id" => Ok(ctx.task_id().to_string()),
+        "return" => return Some(Ok(operand)),
+        "tool error" => Err(ToolError::tool(operand)),
+        "any error" => Err(std::io::Error::other(operand).into()),
+        "protocol error" => Err(ToolError::protocol(-1234, operand)),
+        "give up" => Err(ToolError::cancelled(operand)),
+        "panic" => panic!("{operand}"),
+        _ => unreachable!("{operation}"),
+    };
+    match done {
+        Ok(said) => {
+            if !said.is_empty() {
+                log.push(said);
+            }
+            None
+        }
+        Err(err) => Some(Err(err)),
+    }
 }

@@ -1,0 +1,197 @@
+//! What a new process makes of the tasks of a dead one, and two processes on one store.
+
+use std::sync::Arc;
+
+use mcp_tasks::record::State;
+use mcp_tasks::{BoxFuture, ManualClock, MemoryStore, Restart, TaskTool, ToolCall, ToolDefinition, ToolError};
+use mcp_tasks::types::RawObject;
+use mcp_tasks::types::v2026_07_28::CallToolResult;
+use serde_json::json;
+
+use crate::support::{Approval, Script, accept, bench, bench_over, builder, count, eventually, open, outstanding, text};
+
+/// S-35, P077, P090: the body runs again; its answers and steps come from the record, and the open question is the same.
+#[tokio::test]
+async fn task_goes_on_with_its_answers_and_steps() {
+    let bench = bench().await;
+    let script = json!([
+        ["count", "goes on"], ["step", "goes on 1"], ["step", "goes on 1"], ["ask", "approve"], ["step", "goes on 2"],
+        ["ask", "other"], ["token", ""],
+    ]);
+    let id = bench.create(script).await;
+    bench.asked(&id, 1).await;
+    bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
+    let before = bench.asked(&id, 1).await;
+    assert_eq!(outstanding(&before), ["other"]);
+
+    let next = bench.restarted().await;
+    eventually("the second run", || count("goes on") == 2).await;
+    let after = next.asked(&id, 1).await;
+    // S-09: the client sees no difference.
+    assert_eq!((outstanding(&after), &after.last_updated_at), (vec!["other"], &before.last_updated_at));
+    assert_eq!((after.attempt, after.fence), (2, 2));
+    next.update(&id, json!({"other": accept(false)})).await.unwrap();
+    assert_eq!(text(&next.settled(&id).await), "1,2,true,1,false,2");
+    assert_eq!((count("goes on 1"), count("goes on 2")), (2, 1));
+    // The first run is still there and finds out at its next write that it is nobody any more.
+    eventually("the end of the first run", || bench.engine.running() == 0).await;
+}
+
+/// P089: a task that does not promise to be run again fails and says why, within the start.
+#[tokio::test]
+async fn mortal_task_fails_honestly() {
+    let bench = bench().await;
+    let ended = bench.create_mortal(json!([["return", "x"]])).await;
+    let completed = bench.settled(&ended).await;
+    let waiting = bench.create_mortal(json!([["ask", "approve"]])).await;
+    bench.asked(&waiting, 1).await;
+    let next = bench.restarted().await;
+    let record = next.get(&waiting).await;
+    let State::Failed { error } = &record.state else { panic!("{record:?}") };
+    assert_eq!(error.code, -32603);
+    assert!(record.status_message.as_ref().unwrap().contains("restarted"), "{record:?}");
+    // P090: the answer that comes now is acknowledged without effect.
+    assert_eq!(next.update(&waiting, json!({"approve": accept(true)})).await.unwrap(), record);
+    assert_eq!(next.get(&ended).await, completed);
+}
+
+/// A wish to cancel outlives the process.
+#[tokio::test]
+async fn recorded_cancel_is_carried_out_after_the_restart() {
+    let bench = bench().await;
+    let id = bench.create(json!([["count", "recorded cancel"], ["status", "busy"], ["hold", "recorded cancel dropped"]])).await;
+    bench.said(&id, "busy").await;
+    bench.cancel(&id).await;
+    let next = bench.restarted().await;
+    assert_eq!(next.get(&id).await.state, State::Cancelled);
+    assert_eq!(count("recorded cancel"), 1);
+}
+
+/// The same tool and yet another: what it is called with, asks or does differs from before the restart.
+struct Changed<const WHAT: u8>;
+
+impl<const WHAT: u8> TaskTool for Changed<WHAT> {
+    const NAME: &'static str = "rerun";
+
+    fn definition() -> ToolDefinition {
+        let definition = Script::<true>::definition();
+        match WHAT {
+            0 => definition.version("2"),
+            // Built anew, since the question's text is what differs.
+            1 => ToolDefinition::new::<Arguments, Result<String, ToolError>>("rerun")
+                .restart(Restart::Rerun)
+                .input::<Approval>("approve", "Approve something else?"),
+            _ => definition.restart(Restart::Fail),
+        }
+    }
+
+    fn check(_: &RawObject) -> Result<(), mcp_tasks::ArgumentError> {
+        Ok(())
+    }
+
+    fn run(call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>> {
+        Script::<true>::run(call)
+    }
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is of interest")]
+struct Arguments {
+    script: Vec<(String, String)>,
+}
+
+async fn restarted_with<T: TaskTool>(what: &str) {
+    let bench = bench().await;
+    let id = bench.create(json!([["ask", "approve"]])).await;
+    bench.asked(&id, 1).await;
+    let store = Arc::new(bench.store.reopen());
+    let engine = mcp_tasks::Engine::builder(store).clock(Arc::clone(&bench.clock)).tool::<T>().build().await.unwrap();
+    let record = engine.settled(&bench.owner, &id).await.unwrap();
+    let State::Failed { error } = &record.state else { panic!("{record:?}") };
+    assert_eq!(error.code, -32603);
+    assert!(error.message.contains(what), "{}", error.message);
+    assert_eq!(record.status_message.as_ref(), Some(&error.message));
+}
+
+#[tokio::test]
+async fn changed_tool_does_not_go_on_with_the_task() {
+    restarted_with::<Changed<0>>("another version of the tool `rerun`").await;
+    restarted_with::<Changed<1>>("asks something else under `approve`").await;
+    restarted_with::<Changed<2>>("restarted before the task ended").await;
+    restarted_with::<Script<false>>("no tool `rerun` any more").await;
+}
+
+/// A replay that does something else in a step of the same name.
+#[tokio::test]
+async fn changed_step_fails_the_task() {
+    let bench = bench().await;
+    let id = bench.create(json!([["text step", "changed step"], ["ask", "approve"]])).await;
+    let before = bench.asked(&id, 1).await;
+    // As if the body had been changed: the record has a number where the tool has a text.
+    let whole = mcp_tasks::Store::load(&bench.store, &id, mcp_tasks::store::Parts::Whole).await.unwrap().unwrap();
+    let mut changed = mcp_tasks::TaskRecord::clone(&whole);
+    changed.steps[0].fingerprint = "usize".to_owned();
+    mcp_tasks::Store::remove(&bench.store, &id, before.version).await.unwrap();
+    changed.lease = None;
+    mcp_tasks::Store::insert(&bench.store, changed).await.unwrap();
+    let next = bench.restarted().await;
+    let record = next.settled(&id).await;
+    assert_eq!(record.state.name(), "failed");
+    assert!(record.status_message.as_ref().unwrap().contains("step `changed step`"), "{record:?}");
+}
+
+/// S-09, S-19, P072: another process on the same store reads, answers and cancels what runs here.
+#[tokio::test]
+async fn two_engines_on_one_store_are_one_service() {
+    let one = bench().await;
+    let two = bench_over(Arc::clone(&one.store), Arc::clone(&one.clock)).await;
+    let asking = one.create(json!([["ask", "approve"]])).await;
+    let record = two.asked(&asking, 1).await;
+    assert_eq!(one.get(&asking).await, record);
+    two.update(&asking, json!({"approve": accept(true)})).await.unwrap();
+    assert_eq!(text(&one.settled(&asking).await), "true");
+
+    let busy = one.create(json!([["status", "busy"], ["until cancelled", ""]])).await;
+    two.said(&busy, "busy").await;
+    assert_eq!(two.cancel(&busy).await.state, State::Working);
+    assert_eq!(one.settled(&busy).await.state, State::Cancelled);
+}
+
+/// S-37, P093: two workers never both finish a task; the one that stalled past its lease is refused.
+#[tokio::test]
+async fn worker_that_lost_its_lease_cannot_finish() {
+    let store = Arc::new(MemoryStore::new());
+    let clock = Arc::new(ManualClock::default());
+    let one = bench_over(Arc::clone(&store), Arc::clone(&clock)).await;
+    let id = one.create(json!([["count", "lost lease"], ["gate", "lost lease"], ["token", ""]])).await;
+    eventually("the first run", || count("lost lease") == 1).await;
+    // Nobody renews while the clock jumps: the process is stalled.
+    clock.advance(30_000);
+    let two = bench_over(Arc::clone(&store), Arc::clone(&clock)).await;
+    eventually("the second run", || count("lost lease") == 2).await;
+    open("lost lease");
+    eventually("the end of one run", || one.engine.running() + two.engine.running() == 1).await;
+    open("lost lease");
+    let record = two.settled(&id).await;
+    assert_eq!(text(&record), "2");
+    eventually("the end of the other", || one.engine.running() + two.engine.running() == 0).await;
+    assert_eq!(two.get(&id).await, record);
+}
+
+/// Leases of what runs are renewed, so that nobody takes it over.
+#[tokio::test]
+async fn running_task_keeps_its_lease() {
+    let bench = bench().await;
+    let id = bench.create(json!([["status", "busy"], ["until cancelled", ""]])).await;
+    bench.said(&id, "busy").await;
+    let version = bench.get(&id).await.version;
+    for _ in 0..10 {
+        let before = bench.clock.next_deadline().unwrap();
+        bench.clock.advance(10_000);
+        eventually("the renewal", || bench.clock.next_deadline().is_some_and(|next| next > before)).await;
+    }
+    let two = builder(Arc::clone(&bench.store), &bench.clock).build().await.unwrap();
+    assert_eq!(two.running(), 0);
+    let record = bench.get(&id).await;
+    assert_eq!((record.version, record.attempt), (version, 1));
+}
