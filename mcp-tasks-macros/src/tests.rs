@@ -1,6 +1,6 @@
 //! Golden expansions: the macros run on quoted tokens, and the formatted output is compared with `tests/expanded`.
 //!
-//! `BLESS=1 cargo test -p mcp-tasks-macros --lib` accepts what the macros make now.
+//! `MCP_TASKS_BLESS=1 cargo test -p mcp-tasks-macros --lib` accepts what the macros make now.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -158,7 +158,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn expansions_are_those_on_record() {
-    let bless = std::env::var_os("BLESS").is_some();
+    let bless = std::env::var_os("MCP_TASKS_BLESS").is_some();
     for case in cases() {
         if bless {
             fs::write(case.path(), case.formatted()).unwrap();
@@ -167,7 +167,7 @@ fn expansions_are_those_on_record() {
         let formatted = case.formatted();
         assert!(
             recorded == formatted,
-            "`{}` expands differently; see the difference with `BLESS=1 cargo test -p mcp-tasks-macros --lib` and \
+            "`{}` expands differently; see the difference with `MCP_TASKS_BLESS=1 cargo test -p mcp-tasks-macros --lib` and \
              `git diff`. Now it is:\n{formatted}",
             case.name
         );
