@@ -16,4 +16,5 @@ mod server_harness;
 mod server_order;
 mod server_results;
 mod server_sequence;
+mod server_store;
 mod stdio_wire;
