@@ -199,7 +199,11 @@ fn random_hex() -> io::Result<String> {
 /// Lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| char::from(DIGITS[usize::from(digit)]))
+        .collect()
 }
 
 /// Identifiers that count up; for tests only, since anybody can guess them.
@@ -223,7 +227,11 @@ impl fmt::Debug for dyn Clock {
 }
 
 /// Waits for `future` no longer than until `deadline`; `None` when the deadline came first.
-pub(crate) async fn until<T>(clock: &dyn Clock, deadline: &Timestamp, future: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn until<T>(
+    clock: &dyn Clock,
+    deadline: &Timestamp,
+    future: impl Future<Output = T>,
+) -> Option<T> {
     let sleep: Pin<Box<dyn Future<Output = ()> + Send>> = clock.sleep_until(deadline);
     tokio::select! {
         biased;
@@ -246,7 +254,10 @@ mod tests {
         for id in made {
             let digits = id.strip_prefix("tsk_").unwrap();
             assert_eq!(digits.len(), 32);
-            assert!(digits.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase()), "{id}");
+            assert!(
+                digits.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase()),
+                "{id}"
+            );
         }
     }
 

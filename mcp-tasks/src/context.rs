@@ -85,7 +85,9 @@ impl TaskContext {
         if let Some(recorded) = self.run.recorded_step(&name) {
             let value = recorded.value.get().ok().filter(|_| recorded.fingerprint == fingerprint);
             return value.ok_or_else(|| {
-                self.run.fault(format!("the tool does something else in step `{name}` than before the restart")).into()
+                self.run
+                    .fault(format!("the tool does something else in step `{name}` than before the restart"))
+                    .into()
             });
         }
         let value = work().await?;
@@ -105,7 +107,8 @@ impl TaskContext {
     pub(crate) async fn ask(&self, declared: &str) -> Result<RawJson, Interrupted> {
         self.checkpoint()?;
         let run = &self.run;
-        let Some(declaration) = run.tool().definition.inputs().iter().find(|input| input.key() == declared) else {
+        let Some(declaration) = run.tool().definition.inputs().iter().find(|input| input.key() == declared)
+        else {
             return Err(run.fault(format!("the tool asks for `{declared}`, which it does not declare")));
         };
         let Some(token) = run.token() else {
@@ -115,7 +118,9 @@ impl TaskContext {
         let mut withdrawal = Withdrawal { run, token, key: &key, pending: false };
         match run.record().input(&key) {
             Some(input) if input.fingerprint != declaration.fingerprint() => {
-                return Err(run.fault(format!("the tool asks something else under `{key}` than before the restart")));
+                return Err(
+                    run.fault(format!("the tool asks something else under `{key}` than before the restart"))
+                );
             }
             Some(_) => {}
             None => {
@@ -162,7 +167,8 @@ impl Drop for Withdrawal<'_> {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let (run, event) = (Arc::clone(self.run), Event::Withdraw { token: self.token, key: self.key.to_owned() });
+        let (run, event) =
+            (Arc::clone(self.run), Event::Withdraw { token: self.token, key: self.key.to_owned() });
         runtime.spawn(async move {
             // If it comes too late, there is nothing to take back.
             let _ = run.emit(event).await;

@@ -58,7 +58,9 @@ fn feed(hasher: &mut Sha256, value: &Value) {
 pub(crate) fn without_annotations(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
-            let kept = members.iter().filter(|(name, _)| !matches!(name.as_str(), "title" | "description" | "examples"));
+            let kept = members
+                .iter()
+                .filter(|(name, _)| !matches!(name.as_str(), "title" | "description" | "examples"));
             Value::Object(kept.map(|(name, member)| (name.clone(), keyword(name, member))).collect())
         }
         Value::Array(items) => Value::Array(items.iter().map(without_annotations).collect()),
@@ -70,7 +72,9 @@ pub(crate) fn without_annotations(schema: &Value) -> Value {
 fn keyword(name: &str, value: &Value) -> Value {
     match (name, value) {
         ("properties" | "$defs" | "definitions" | "patternProperties", Value::Object(members)) => {
-            Value::Object(members.iter().map(|(name, schema)| (name.clone(), without_annotations(schema))).collect())
+            Value::Object(
+                members.iter().map(|(name, schema)| (name.clone(), without_annotations(schema))).collect(),
+            )
         }
         ("const" | "enum" | "default", value) => value.clone(),
         (_, value) => without_annotations(value),
@@ -85,8 +89,12 @@ mod tests {
 
     #[test]
     fn digest_knows_values_and_not_spelling() {
-        assert_eq!(of_json_text(r#"{"a":1,"b":[true,"ä"]}"#), of_json_text(r#" {"b":[true,"\u00e4"], "a":1} "#));
-        let different = [r#"{"a":"1"}"#, r#"{"a":1}"#, r#"["a",1]"#, r#"[["a"],1]"#, r#"["a,1"]"#, "{}", "[]", "null"];
+        assert_eq!(
+            of_json_text(r#"{"a":1,"b":[true,"ä"]}"#),
+            of_json_text(r#" {"b":[true,"\u00e4"], "a":1} "#)
+        );
+        let different =
+            [r#"{"a":"1"}"#, r#"{"a":1}"#, r#"["a",1]"#, r#"[["a"],1]"#, r#"["a,1"]"#, "{}", "[]", "null"];
         for (index, one) in different.iter().enumerate() {
             for other in &different[..index] {
                 assert_ne!(of_json_text(one), of_json_text(other));
@@ -96,9 +104,7 @@ mod tests {
 
     #[test]
     fn descriptions_do_not_make_another_schema_but_members_do() {
-        let schema = |description: &str, member: &str| {
-            json!({"type": "object", "description": description, "properties": {member: {"title": description}}})
-        };
+        let schema = |description: &str, member: &str| json!({"type": "object", "description": description, "properties": {member: {"title": description}}});
         let digest = |schema: &Value| of_value(&without_annotations(schema));
         assert_eq!(digest(&schema("one", "title")), digest(&schema("two", "title")));
         assert_ne!(digest(&schema("one", "title")), digest(&schema("one", "description")));

@@ -166,7 +166,9 @@ impl Engine {
     /// When this owner has no such task, or the store fails.
     pub async fn get(&self, owner: &Owner, id: &TaskId) -> Result<SharedRecord, EngineError> {
         let record = self.core.store.load(id, Parts::Head).await?;
-        let Some(record) = record.filter(|record| record.owner == *owner && record.visibility == Visibility::Task) else {
+        let Some(record) =
+            record.filter(|record| record.owner == *owner && record.visibility == Visibility::Task)
+        else {
             return Err(EngineError::task_not_found());
         };
         if !record.is_due(&self.core.now()) {
@@ -230,12 +232,14 @@ impl Engine {
             End::Finish(Outcome::Completed { result }) => Ok(InlineOutcome::Result(result)),
             End::Finish(Outcome::Failed { error, .. }) => Ok(InlineOutcome::Error(error)),
             End::Finish(Outcome::Cancelled { message }) => {
-                let result = self.core.full_result(text_result(message, true)).map_err(EngineError::internal)?;
+                let result =
+                    self.core.full_result(text_result(message, true)).map_err(EngineError::internal)?;
                 Ok(InlineOutcome::Result(result))
             }
-            End::CannotAsk => {
-                Err(EngineError::new(EngineErrorKind::InputUnavailable, "the tool asks, and nobody can be asked"))
-            }
+            End::CannotAsk => Err(EngineError::new(
+                EngineErrorKind::InputUnavailable,
+                "the tool asks, and nobody can be asked",
+            )),
             End::Release | End::Lost => Err(EngineError::shutting_down()),
         }
     }
@@ -259,7 +263,8 @@ impl Engine {
             }
             loop {
                 match changes.next().await {
-                    Some(Change::Written { id: changed, .. } | Change::Removed { id: changed }) if changed != *id => {}
+                    Some(Change::Written { id: changed, .. } | Change::Removed { id: changed })
+                        if changed != *id => {}
                     Some(_) => break,
                     None => return Err(EngineError::shutting_down()),
                 }
@@ -281,7 +286,12 @@ impl Engine {
     /// # Errors
     ///
     /// When the store fails.
-    pub async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, EngineError> {
+    pub async fn list(
+        &self,
+        owner: &Owner,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page, EngineError> {
         Ok(self.core.store.list(owner, after, limit).await?)
     }
 
@@ -337,7 +347,12 @@ impl Engine {
         Ok(Arc::clone(tool))
     }
 
-    fn new_record(&self, task: &NewTask, tool: &Tool, visibility: Visibility) -> Result<TaskRecord, EngineError> {
+    fn new_record(
+        &self,
+        task: &NewTask,
+        tool: &Tool,
+        visibility: Visibility,
+    ) -> Result<TaskRecord, EngineError> {
         let core = &self.core;
         let id = core.ids.task_id().map_err(EngineError::internal)?;
         let definition = &tool.definition;
@@ -389,6 +404,9 @@ impl Drop for StopOnDrop {
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tools: Vec<&str> = self.tools().map(ToolDefinition::name).collect();
-        f.debug_struct("Engine").field("tools", &tools).field("running", &self.running()).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("tools", &tools)
+            .field("running", &self.running())
+            .finish_non_exhaustive()
     }
 }

@@ -336,7 +336,6 @@ impl fmt::Display for DefinitionError {
 
 impl StdError for DefinitionError {}
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -366,8 +365,11 @@ mod tests {
 
     #[test]
     fn anything_that_boxes_into_an_error_is_a_tool_error() {
-        for error in [ToolError::from("no"), ToolError::from("no".to_owned()), ToolError::from(std::io::Error::other("no"))]
-        {
+        for error in [
+            ToolError::from("no"),
+            ToolError::from("no".to_owned()),
+            ToolError::from(std::io::Error::other("no")),
+        ] {
             assert_eq!(error.to_string(), "no");
             assert!(matches!(error.into_kind(), ToolErrorKind::Other(_)));
         }

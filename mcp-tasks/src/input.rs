@@ -52,7 +52,10 @@ impl<T> fmt::Debug for Input<T> {
 
 /// What came back. Turning a question down is not cancelling the task; the body decides what follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a body must decide about all three; a fourth is a change of the protocol")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a body must decide about all three; a fourth is a change of the protocol"
+)]
 pub enum Answer<T> {
     /// The filled-in form.
     Accept(T),

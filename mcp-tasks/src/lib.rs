@@ -25,7 +25,8 @@ pub use clock::{Clock, CountingIds, Ids, ManualClock, RandomIds, SystemClock};
 pub use context::TaskContext;
 pub use engine::{Engine, EngineBuilder, InlineOutcome, NewTask};
 pub use error::{
-    ArgumentError, BuildError, DefinitionError, EngineError, EngineErrorKind, Interrupted, InterruptedKind, ToolError,
+    ArgumentError, BuildError, DefinitionError, EngineError, EngineErrorKind, Interrupted, InterruptedKind,
+    ToolError,
 };
 pub use input::{Answer, Input};
 #[cfg(feature = "macros")]
@@ -38,7 +39,9 @@ pub use server::{Server, ServerBuilder};
 #[cfg(feature = "sqlite")]
 pub use store::SqliteStore;
 pub use store::{MemoryStore, Store, StoreError, StoreErrorKind};
-pub use tool::{InputDeclaration, InputKind, Restart, TaskMode, TaskTool, ToolCall, ToolDefinition, check_arguments};
+pub use tool::{
+    InputDeclaration, InputKind, Restart, TaskMode, TaskTool, ToolCall, ToolDefinition, check_arguments,
+};
 pub use {schemars, serde};
 
 /// A boxed future that can move between threads.

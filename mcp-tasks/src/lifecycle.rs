@@ -112,7 +112,10 @@ impl Event {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "a fourth kind of end must not compile until every place handles it")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a fourth kind of end must not compile until every place handles it"
+)]
 pub enum Outcome {
     /// With a result, possibly one that tells of an error of the tool.
     Completed {
@@ -207,7 +210,8 @@ pub fn apply(
     event: Event,
     now: &Timestamp,
 ) -> Result<(TaskRecord, Vec<Effect>), IllegalTransition> {
-    let illegal = |event: &Event, reason| IllegalTransition { from: record.state.name(), event: event.name(), reason };
+    let illegal =
+        |event: &Event, reason| IllegalTransition { from: record.state.name(), event: event.name(), reason };
     if record.state.is_terminal() {
         return match event {
             // Whoever asks for these cannot know that they come too late, and nothing is lost (C-65, C-73).
@@ -299,7 +303,8 @@ impl Draft<'_> {
 
     /// Closes one outstanding question; the task works again when it was the last one.
     fn settle(&mut self, key: &str, state: InputState) -> bool {
-        let outstanding = |input: &&mut InputRecord| input.key == key && input.state == InputState::Outstanding;
+        let outstanding =
+            |input: &&mut InputRecord| input.key == key && input.state == InputState::Outstanding;
         let Some(input) = self.record.inputs.iter_mut().find(outstanding) else {
             return false;
         };
@@ -314,10 +319,9 @@ impl Draft<'_> {
     fn cancel(&mut self, reason: Option<String>) -> bool {
         let first = self.record.cancel.is_none();
         let record = self.record.cancel.get_or_insert_with(|| CancelRecord { at: self.now.clone(), reason });
+        let message = record.reason.clone().unwrap_or_else(|| CANCELLED_MESSAGE.to_owned());
         // Nobody has to be asked when the body waits or when there is none (S-17).
-        if self.record.state == State::InputRequired || !self.record.lease.as_ref().is_some_and(|l| l.until > *self.now)
-        {
-            let message = record.reason.clone().unwrap_or_else(|| CANCELLED_MESSAGE.to_owned());
+        if self.record.state == State::InputRequired || !self.record.is_leased(self.now) {
             self.effects.push(Effect::Interrupt);
             return self.finish(Outcome::Cancelled { message });
         }

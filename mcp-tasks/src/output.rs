@@ -59,8 +59,9 @@ impl<T: Serialize + JsonSchema + Send + 'static> ToolOutput for T {
             return Ok(content(Vec::new()));
         }
         let Some(value) = slot else { return Ok(content(Vec::new())) };
-        let structured = RawJson::new(&value)
-            .map_err(|err| ToolError::protocol(INTERNAL_ERROR, format!("the result cannot be written: {err}")))?;
+        let structured = RawJson::new(&value).map_err(|err| {
+            ToolError::protocol(INTERNAL_ERROR, format!("the result cannot be written: {err}"))
+        })?;
         Ok(text_result(structured.as_str(), false).with_structured_content(structured))
     }
 
@@ -73,7 +74,8 @@ impl<T: Serialize + JsonSchema + Send + 'static> ToolOutput for T {
             TypeId::of::<&'static str>(),
             TypeId::of::<()>(),
         ];
-        (!unstructured.contains(&TypeId::of::<T>())).then(|| schema_of::<T>(schemars::generate::Contract::Serialize))
+        (!unstructured.contains(&TypeId::of::<T>()))
+            .then(|| schema_of::<T>(schemars::generate::Contract::Serialize))
     }
 }
 

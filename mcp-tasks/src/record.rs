@@ -83,7 +83,13 @@ pub struct TaskRecord {
 impl TaskRecord {
     /// A fresh working task that nobody works on yet.
     #[must_use]
-    pub fn new(id: TaskId, owner: Owner, method: impl Into<String>, tool: ToolFingerprint, now: Timestamp) -> Self {
+    pub fn new(
+        id: TaskId,
+        owner: Owner,
+        method: impl Into<String>,
+        tool: ToolFingerprint,
+        now: Timestamp,
+    ) -> Self {
         Self {
             format: FORMAT,
             id,
@@ -207,7 +213,10 @@ pub enum Visibility {
 /// The status of a task with what belongs to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::exhaustive_enums, reason = "a match on the outcome of a task must name all five; a sixth is a change of the protocol")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a match on the outcome of a task must name all five; a sixth is a change of the protocol"
+)]
 pub enum State {
     /// The work goes on.
     Working,
@@ -380,7 +389,13 @@ mod tests {
 
     fn record() -> TaskRecord {
         let now = Timestamp::from_unix_millis(1_000);
-        TaskRecord::new("tsk_1".into(), Owner::anonymous(), "tools/call", ToolFingerprint::new("t", "d", None), now)
+        TaskRecord::new(
+            "tsk_1".into(),
+            Owner::anonymous(),
+            "tools/call",
+            ToolFingerprint::new("t", "d", None),
+            now,
+        )
     }
 
     /// S-21, C-77: the lifetime counts from creation, not from the end.
@@ -412,7 +427,8 @@ mod tests {
     #[test]
     fn record_survives_its_json_form() {
         let mut record = record();
-        record.state = State::Completed { result: RawObject::from_text(r#"{"content":[],"n":1.0}"#).unwrap() };
+        record.state =
+            State::Completed { result: RawObject::from_text(r#"{"content":[],"n":1.0}"#).unwrap() };
         record.params = Some(RawObject::from_text(r#"{"a":1e2}"#).unwrap());
         let request = RawJson::from_text(r#"{"method":"elicitation/create"}"#).unwrap();
         record.inputs.push(InputRecord::new("key", request, "print"));

@@ -80,7 +80,11 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`StoreErrorKind::Conflict`] when another version is stored, [`StoreErrorKind::NotFound`] when none is.
-    fn remove(&self, id: &TaskId, expected_version: u64) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn remove(
+        &self,
+        id: &TaskId,
+        expected_version: u64,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Takes up to `limit` live tasks that nobody works on and gives each a lease with a new fencing token, the oldest
     /// first. The records come whole.

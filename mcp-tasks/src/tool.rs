@@ -99,7 +99,9 @@ impl ToolDefinition {
                 // Some clients need the member even when it is empty.
                 schema.entry("properties").or_insert_with(|| json!({}));
             }
-            None => faults.push(DefinitionError::new(&name, "the arguments are no struct with named members")),
+            None => {
+                faults.push(DefinitionError::new(&name, "the arguments are no struct with named members"));
+            }
         }
         Self {
             name,
@@ -197,7 +199,11 @@ impl ToolDefinition {
 
     /// Declares a question with a form for `T`.
     #[must_use]
-    pub fn input<T: DeserializeOwned + JsonSchema>(mut self, key: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn input<T: DeserializeOwned + JsonSchema>(
+        mut self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
         let (key, message) = (key.into(), message.into());
         let fault = |member, message: String| DefinitionError {
             key: Some(key.clone()),
@@ -208,7 +214,9 @@ impl ToolDefinition {
             self.faults.push(fault(None, "the key is declared twice".to_owned()));
         }
         match FormSchema::of::<T>() {
-            Err(errors) => self.faults.extend(errors.into_iter().map(|error| fault(error.member, error.message))),
+            Err(errors) => {
+                self.faults.extend(errors.into_iter().map(|error| fault(error.member, error.message)));
+            }
             Ok(form) => {
                 let params = json!({"mode": "form", "message": message, "requestedSchema": form.as_value()});
                 let request = json!({"method": "elicitation/create", "params": params});
@@ -319,11 +327,14 @@ impl ToolDefinition {
 
     /// Members of forms whose names look like secrets, which a form never asks for.
     pub(crate) fn secrets(&self) -> Vec<(&str, String)> {
-        const SECRETS: &[&str] = &["password", "passphrase", "secret", "token", "api_key", "apikey", "credential"];
+        const SECRETS: &[&str] =
+            &["password", "passphrase", "secret", "token", "api_key", "apikey", "credential"];
         let mut found = Vec::new();
         for input in &self.inputs {
             let request: Value = input.request.get().unwrap_or_default();
-            let Some(members) = request.pointer("/params/requestedSchema/properties").and_then(Value::as_object) else {
+            let Some(members) =
+                request.pointer("/params/requestedSchema/properties").and_then(Value::as_object)
+            else {
                 continue;
             };
             for name in members.keys() {
@@ -339,7 +350,10 @@ impl ToolDefinition {
 
 impl fmt::Debug for ToolDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolDefinition").field("name", &self.name).field("inputs", &self.inputs).finish_non_exhaustive()
+        f.debug_struct("ToolDefinition")
+            .field("name", &self.name)
+            .field("inputs", &self.inputs)
+            .finish_non_exhaustive()
     }
 }
 
@@ -399,7 +413,10 @@ impl InputDeclaration {
 
 impl fmt::Debug for InputDeclaration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InputDeclaration").field("key", &self.key).field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("InputDeclaration")
+            .field("key", &self.key)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
     }
 }
 
@@ -571,7 +588,8 @@ mod tests {
             #[serde(rename = "userPassword")]
             password: String,
         }
-        let definition = ToolDefinition::new::<Inner, Result<(), ToolError>>("login").input::<Login>("login", "?");
+        let definition =
+            ToolDefinition::new::<Inner, Result<(), ToolError>>("login").input::<Login>("login", "?");
         assert_eq!(definition.secrets(), [("login", "userPassword".to_owned())]);
     }
 }

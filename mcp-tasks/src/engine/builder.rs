@@ -126,7 +126,8 @@ impl EngineBuilder {
         let follow = timer::follow(Arc::downgrade(&core), core.store.changes(), core.closing.subscribe());
         tokio::spawn(follow);
         let recovered = core.recover().await;
-        let recovered = recovered.map_err(|err| BuildError::with_source("the unfinished tasks cannot be read", err))?;
+        let recovered =
+            recovered.map_err(|err| BuildError::with_source("the unfinished tasks cannot be read", err))?;
         if recovered > 0 {
             tracing::info!(tasks = recovered, "unfinished tasks were taken up");
         }

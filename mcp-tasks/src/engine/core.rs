@@ -130,7 +130,11 @@ impl Core {
 
     /// Lets an event happen to a task, starting from what is known of it. This is the only way in which the engine
     /// changes a record, and whoever loses a race decides again on what the winner wrote.
-    pub(super) async fn transition(&self, known: SharedRecord, event: Event) -> Result<SharedRecord, Refusal> {
+    pub(super) async fn transition(
+        &self,
+        known: SharedRecord,
+        event: Event,
+    ) -> Result<SharedRecord, Refusal> {
         let mut known = known;
         loop {
             let (next, _) = apply(&known, event.clone(), &self.now()).map_err(Refusal::Illegal)?;
@@ -155,7 +159,11 @@ impl Core {
     }
 
     /// The same for what must not get lost because the store fails for a moment.
-    pub(super) async fn transition_surely(&self, known: SharedRecord, event: Event) -> Result<SharedRecord, Refusal> {
+    pub(super) async fn transition_surely(
+        &self,
+        known: SharedRecord,
+        event: Event,
+    ) -> Result<SharedRecord, Refusal> {
         let mut wait_ms = 10;
         loop {
             match self.transition(Arc::clone(&known), event.clone()).await {

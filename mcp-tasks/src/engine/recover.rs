@@ -69,7 +69,9 @@ impl Core {
             _ => return Err(failed("the server was restarted before the task ended".to_owned())),
         };
         if tool.fingerprint != record.tool {
-            return Err(failed(format!("the server was restarted with another version of the tool `{name}`")));
+            return Err(failed(format!(
+                "the server was restarted with another version of the tool `{name}`"
+            )));
         }
         #[derive(Deserialize)]
         struct Params {

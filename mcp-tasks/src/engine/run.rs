@@ -51,7 +51,11 @@ struct Replay {
 
 impl Run {
     /// The run of a task under the lease that its record has.
-    pub(super) fn of_task(core: Arc<Core>, tool: Arc<Tool>, record: TaskRecord) -> (Arc<Self>, Option<RawObject>) {
+    pub(super) fn of_task(
+        core: Arc<Core>,
+        tool: Arc<Tool>,
+        record: TaskRecord,
+    ) -> (Arc<Self>, Option<RawObject>) {
         let (head, params, steps) = record.into_parts();
         let token = head.lease.as_ref().map_or(0, |lease| lease.token);
         let mut run = Self::new(core, tool, head);

@@ -133,7 +133,9 @@ fn interrupted(run: &Run, error: Option<ToolError>) -> End {
             };
             End::Finish(Outcome::Cancelled { message })
         }
-        Some(InterruptedKind::Shutdown) if run.tool().definition.restart_policy() == Restart::Rerun => End::Release,
+        Some(InterruptedKind::Shutdown) if run.tool().definition.restart_policy() == Restart::Rerun => {
+            End::Release
+        }
         Some(InterruptedKind::Shutdown) => {
             End::Finish(failed("the server was stopped before the task ended".to_owned()))
         }
@@ -178,7 +180,9 @@ async fn settle(run: &Arc<Run>, (body, end): (Option<Body>, End)) {
             return record(run, Event::Release { token }).await;
         }
         End::Lost => return,
-        End::CannotAsk => Event::Finish { token, outcome: failed("the tool asks where nobody can be asked".to_owned()) },
+        End::CannotAsk => {
+            Event::Finish { token, outcome: failed("the tool asks where nobody can be asked".to_owned()) }
+        }
     };
     record(run, event).await;
     drop(body);
@@ -191,7 +195,9 @@ async fn record(run: &Arc<Run>, event: Event) {
             tracing::info!(task = %record.id, status = record.state.name(), event = name, "the run is over");
         }
         // A late writer is normal: somebody else decided first (P058).
-        Err(Refusal::Illegal(illegal)) => tracing::debug!(task = %run.id(), reason = %illegal, "the run came too late"),
+        Err(Refusal::Illegal(illegal)) => {
+            tracing::debug!(task = %run.id(), reason = %illegal, "the run came too late");
+        }
         Err(Refusal::Gone) => tracing::debug!(task = %run.id(), "the task of the run is gone"),
         // The lease runs out and the task is taken up again.
         Err(Refusal::Store(err)) => {

@@ -23,28 +23,38 @@ impl Core {
                 return Ok(record);
             }
             let event = Event::Answer { responses: wanted };
-            let (next, _) =
-                apply(&record, event, &self.now()).map_err(|illegal| super::refused(Refusal::Illegal(illegal)))?;
+            let (next, _) = apply(&record, event, &self.now())
+                .map_err(|illegal| super::refused(Refusal::Illegal(illegal)))?;
             match self.store.replace(next, record.version).await {
                 Ok(written) => {
                     self.announce(&written);
                     return Ok(written);
                 }
                 Err(err) if err.kind() == StoreErrorKind::Conflict => {}
-                Err(err) if err.kind() == StoreErrorKind::NotFound => return Err(EngineError::task_not_found()),
+                Err(err) if err.kind() == StoreErrorKind::NotFound => {
+                    return Err(EngineError::task_not_found());
+                }
                 Err(err) => return Err(err.into()),
             }
-            record = self.store.load(&record.id, Parts::Head).await?.ok_or_else(EngineError::task_not_found)?;
+            record =
+                self.store.load(&record.id, Parts::Head).await?.ok_or_else(EngineError::task_not_found)?;
         }
     }
 
     /// The answers that somebody waits for. Others are not looked at (C-60, C-65).
-    fn wanted(&self, record: &TaskRecord, responses: &Map<RawJson>) -> Result<Vec<(String, RawJson)>, EngineError> {
+    fn wanted(
+        &self,
+        record: &TaskRecord,
+        responses: &Map<RawJson>,
+    ) -> Result<Vec<(String, RawJson)>, EngineError> {
         let mut wanted = Vec::new();
         for input in record.outstanding() {
             let Some(response) = responses.get(&input.key) else { continue };
             self.fits(record, input, response).map_err(|reason| {
-                EngineError::new(EngineErrorKind::InvalidInput, format!("Invalid input `{}`: {reason}", input.key))
+                EngineError::new(
+                    EngineErrorKind::InvalidInput,
+                    format!("Invalid input `{}`: {reason}", input.key),
+                )
             })?;
             wanted.push((input.key.clone(), response.clone()));
         }

@@ -37,7 +37,8 @@ struct Params {
 ///
 /// Of the kinds of question only elicitations are judged in depth; the others need an object.
 pub(crate) fn check_answer(request: &RawJson, response: &RawJson) -> Result<(), String> {
-    let request: Request = request.get().map_err(|err| format!("the recorded question cannot be read: {err}"))?;
+    let request: Request =
+        request.get().map_err(|err| format!("the recorded question cannot be read: {err}"))?;
     if request.method != "elicitation/create" {
         let object = response.kind() == mcp_tasks_types::JsonKind::Object;
         return if object { Ok(()) } else { Err("the answer is no object".to_owned()) };
@@ -57,7 +58,8 @@ pub(crate) fn check_answer(request: &RawJson, response: &RawJson) -> Result<(), 
 }
 
 fn check_content(schema: &Map<String, Value>, content: &Map<String, Value>) -> Result<(), String> {
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let required =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     for name in required {
         if !content.contains_key(name) {
             return Err(format!("`{name}` is missing"));
@@ -113,9 +115,9 @@ fn check_text(schema: &Value, value: &Value) -> Result<(), String> {
     let fits = match schema.get("format").and_then(Value::as_str) {
         Some("date-time") => Timestamp::parse(text).is_ok(),
         Some("date") => text.len() == 10 && Timestamp::parse(&format!("{text}T00:00:00Z")).is_ok(),
-        Some("email") => {
-            text.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
-        }
+        Some("email") => text
+            .split_once('@')
+            .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@')),
         Some("uri") => text.split_once(':').is_some_and(|(scheme, _)| {
             scheme.starts_with(|first: char| first.is_ascii_alphabetic())
                 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))

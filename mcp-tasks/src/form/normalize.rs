@@ -12,7 +12,8 @@ pub(super) fn form(schema: &Value) -> Result<Value, Vec<FormError>> {
     let Some(root) = schema.as_object() else {
         return Err(whole("a form needs a struct with named members"));
     };
-    if root.get("type") != Some(&json!("object")) || root.contains_key("oneOf") || root.contains_key("anyOf") {
+    if root.get("type") != Some(&json!("object")) || root.contains_key("oneOf") || root.contains_key("anyOf")
+    {
         return Err(whole("a form needs a struct with named members"));
     }
     if root.get("additionalProperties").is_some_and(|more| !more.is_boolean()) {
@@ -36,7 +37,9 @@ pub(super) fn form(schema: &Value) -> Result<Value, Vec<FormError>> {
     let mut form = Map::new();
     form.insert("type".to_owned(), json!("object"));
     form.insert("properties".to_owned(), Value::Object(members));
-    if let Some(required) = root.get("required").filter(|required| required.as_array().is_some_and(|r| !r.is_empty())) {
+    if let Some(required) =
+        root.get("required").filter(|required| required.as_array().is_some_and(|r| !r.is_empty()))
+    {
         form.insert("required".to_owned(), required.clone());
     }
     Ok(Value::Object(form))
@@ -77,7 +80,8 @@ fn without_null(schema: &Map<String, Value>) -> Map<String, Value> {
     }
     for name in ["anyOf", "oneOf"] {
         let Some(Value::Array(arms)) = schema.get(name) else { continue };
-        let is_null = |arm: &Value| arm.get("type") == Some(&json!("null")) || arm.get("const") == Some(&Value::Null);
+        let is_null =
+            |arm: &Value| arm.get("type") == Some(&json!("null")) || arm.get("const") == Some(&Value::Null);
         let others: Vec<Value> = arms.iter().filter(|arm| !is_null(arm)).cloned().collect();
         if others.len() == arms.len() {
             continue;
@@ -128,7 +132,9 @@ fn select(titled: &str, choices: &[Choice]) -> Map<String, Value> {
 
 /// The values of an enum without fields, in the ways in which schemars writes one.
 fn listed(schema: &Map<String, Value>) -> Result<Option<Vec<Choice>>, String> {
-    let text = |value: &Value| value.as_str().map(str::to_owned).ok_or("a form can only choose between texts".to_owned());
+    let text = |value: &Value| {
+        value.as_str().map(str::to_owned).ok_or("a form can only choose between texts".to_owned())
+    };
     if let Some(value) = schema.get("const") {
         return Ok(Some(vec![Choice { value: text(value)?, title: None }]));
     }
@@ -136,7 +142,9 @@ fn listed(schema: &Map<String, Value>) -> Result<Option<Vec<Choice>>, String> {
         let choices = values.iter().map(|value| Ok(Choice { value: text(value)?, title: None }));
         return choices.collect::<Result<_, String>>().map(Some);
     }
-    let Some(Value::Array(arms)) = schema.get("oneOf").or_else(|| schema.get("anyOf")) else { return Ok(None) };
+    let Some(Value::Array(arms)) = schema.get("oneOf").or_else(|| schema.get("anyOf")) else {
+        return Ok(None);
+    };
     let mut choices = Vec::new();
     for arm in arms {
         let arm = arm.as_object().ok_or("a form cannot hold alternatives")?;
@@ -187,7 +195,8 @@ fn primitive(schema: &Map<String, Value>) -> Result<Map<String, Value>, String> 
 
 /// Several of some texts.
 fn several(schema: &Map<String, Value>) -> Result<Map<String, Value>, String> {
-    let items = schema.get("items").and_then(Value::as_object).ok_or("a form's list needs texts to choose from")?;
+    let items =
+        schema.get("items").and_then(Value::as_object).ok_or("a form's list needs texts to choose from")?;
     let Some(choices) = listed(items)? else {
         return Err("a form's list holds texts to choose from, an enum without fields".to_owned());
     };

@@ -128,7 +128,8 @@ fn check(response: &Value) -> Result<(), String> {
         },
         "required": ["approved"],
     });
-    let request = json!({"method": "elicitation/create", "params": {"message": "?", "requestedSchema": schema}});
+    let request =
+        json!({"method": "elicitation/create", "params": {"message": "?", "requestedSchema": schema}});
     check_answer(&RawJson::new(&request).unwrap(), &RawJson::new(response).unwrap())
 }
 

@@ -39,7 +39,9 @@ fn ask(token: u64, key: &str) -> Event {
 }
 
 fn answer(key: &str) -> Event {
-    Event::Answer { responses: vec![(key.to_owned(), RawJson::from_text(r#"{"action":"decline"}"#).unwrap())] }
+    Event::Answer {
+        responses: vec![(key.to_owned(), RawJson::from_text(r#"{"action":"decline"}"#).unwrap())],
+    }
 }
 
 fn finish(token: u64, state: &str) -> Event {
@@ -79,7 +81,15 @@ fn terminal_record_refuses_or_ignores_every_event() {
         let claim = Event::Claim { worker: "two".to_owned(), until: at(9_000) };
         let status = Event::Status { token: 1, message: "late".to_owned() };
         let withdraw = Event::Withdraw { token: 1, key: "key".to_owned() };
-        for event in [status, ask(1, "new"), withdraw, finish(1, "completed"), EXPIRE, claim, Event::Release { token: 1 }] {
+        for event in [
+            status,
+            ask(1, "new"),
+            withdraw,
+            finish(1, "completed"),
+            EXPIRE,
+            claim,
+            Event::Release { token: 1 },
+        ] {
             assert_eq!(refused(&record, event), IllegalReason::Terminal);
         }
         for event in [CANCEL, answer("key")] {

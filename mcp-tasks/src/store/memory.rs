@@ -8,7 +8,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use mcp_tasks_types::{RawObject, TaskId, Timestamp};
 
-use super::{ChangeFeed, Change, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
+use super::{
+    Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind,
+};
 use crate::lifecycle::{self, Event};
 use crate::owner::Owner;
 use crate::record::{SharedRecord, StepRecord, TaskRecord};
@@ -138,7 +140,10 @@ impl Store for MemoryStore {
         let (head, params, steps) = record.into_parts();
         let mut tasks = self.write();
         if tasks.entries.contains_key(&head.id) {
-            return Err(StoreError::new(StoreErrorKind::Conflict, format!("there is a task `{}` already", head.id)));
+            return Err(StoreError::new(
+                StoreErrorKind::Conflict,
+                format!("there is a task `{}` already", head.id),
+            ));
         }
         let entry = Entry { head: Arc::new(head), params, steps };
         tasks.index(&entry.head);
@@ -254,7 +259,11 @@ impl Store for MemoryStore {
             Some(cursor) => Bound::Excluded((cursor.created_at(), cursor.id().clone())),
             None => Bound::Unbounded,
         };
-        let places = tasks.owners.get(owner).into_iter().flat_map(|places| places.range((start.clone(), Bound::Unbounded)));
+        let places = tasks
+            .owners
+            .get(owner)
+            .into_iter()
+            .flat_map(|places| places.range((start.clone(), Bound::Unbounded)));
         let records = places
             .take(limit.saturating_add(1))
             .filter_map(|(_, id)| tasks.entries.get(id))

@@ -18,7 +18,9 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 use self::rows::Head;
-use super::{Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
+use super::{
+    Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind,
+};
 use crate::owner::Owner;
 use crate::record::{SharedRecord, StepRecord, TaskRecord};
 
@@ -83,14 +85,16 @@ impl SqliteStore {
         let path = path.as_ref().to_owned();
         let opened = tokio::task::spawn_blocking(move || Self::open_blocking(path)).await;
         opened.unwrap_or_else(|err| {
-            Err(StoreError::new(StoreErrorKind::Unavailable, "the store could not be opened").with_source(err))
+            Err(StoreError::new(StoreErrorKind::Unavailable, "the store could not be opened")
+                .with_source(err))
         })
     }
 
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
         let lock = file::lock(&path)?;
         let writer = Writer::start(file::open(&path)?).map_err(|err| {
-            StoreError::new(StoreErrorKind::Unavailable, "the writing thread cannot be started").with_source(err)
+            StoreError::new(StoreErrorKind::Unavailable, "the writing thread cannot be started")
+                .with_source(err)
         })?;
         let open = Open { readers: Vec::new(), writer, _lock: lock };
         Ok(Self { path, feed: ChangeFeed::default(), open: Mutex::new(Some(open)) })
@@ -144,7 +148,8 @@ fn in_transaction<T>(
     connection: &mut Connection,
     work: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
     let result = work(&transaction)?;
     transaction.commit().map_err(failed)?;
     Ok(result)
@@ -168,7 +173,9 @@ fn failed(err: rusqlite::Error) -> StoreError {
         },
         rusqlite::Error::FromSqlConversionFailure(..)
         | rusqlite::Error::InvalidColumnType(..)
-        | rusqlite::Error::IntegralValueOutOfRange(..) => (StoreErrorKind::Corrupt, "the database holds unknown values"),
+        | rusqlite::Error::IntegralValueOutOfRange(..) => {
+            (StoreErrorKind::Corrupt, "the database holds unknown values")
+        }
         _ => (StoreErrorKind::Unavailable, "the database failed"),
     };
     StoreError::new(kind, message).with_source(err)
@@ -221,13 +228,18 @@ impl Store for SqliteStore {
 
     async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
         let id = id.clone();
-        let remove = move |connection: &Connection| rows::remove(connection, &id, expected_version).map(|()| id);
+        let remove =
+            move |connection: &Connection| rows::remove(connection, &id, expected_version).map(|()| id);
         self.write(remove, |feed, id| feed.send(Change::Removed { id: id.clone() })).await.map(drop)
     }
 
     async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
         let take = move |connection: &Connection| rows::claim(connection, &claim);
-        let tell = |feed: &ChangeFeed, claimed: &Vec<TaskRecord>| claimed.iter().for_each(|record| feed.written(record));
+        let tell = |feed: &ChangeFeed, claimed: &Vec<TaskRecord>| {
+            for record in claimed {
+                feed.written(record);
+            }
+        };
         Ok(self.write(take, tell).await?.into_iter().map(Arc::new).collect())
     }
 
@@ -241,7 +253,8 @@ impl Store for SqliteStore {
     }
 
     async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
-        let records = self.read(|connection| rows::list(connection, owner, after, limit.saturating_add(1)))?;
+        let records =
+            self.read(|connection| rows::list(connection, owner, after, limit.saturating_add(1)))?;
         Ok(Page::of(records.into_iter().map(Arc::new).collect(), limit))
     }
 

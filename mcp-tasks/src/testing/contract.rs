@@ -8,7 +8,8 @@ use super::{Backend, Violation};
 use crate::lifecycle::{Event, apply};
 use crate::owner::Owner;
 use crate::record::{
-    ErrorRecord, InputRecord, InputState, Progress, SharedRecord, State, StepRecord, TaskRecord, ToolFingerprint,
+    ErrorRecord, InputRecord, InputState, Progress, SharedRecord, State, StepRecord, TaskRecord,
+    ToolFingerprint,
 };
 use crate::store::{Change, Claim, Parts, Store, StoreError, StoreErrorKind};
 
@@ -147,7 +148,12 @@ fn ids(records: &[SharedRecord]) -> Vec<&str> {
 }
 
 /// A replacement as the engine would make it.
-async fn write(store: &impl Store, record: &TaskRecord, event: Event, now: i64) -> Result<SharedRecord, String> {
+async fn write(
+    store: &impl Store,
+    record: &TaskRecord,
+    event: Event,
+    now: i64,
+) -> Result<SharedRecord, String> {
     let (next, _) = apply(record, event, &at(now)).map_err(|err| err.to_string())?;
     told(store.replace(next, record.version).await)
 }
@@ -194,14 +200,23 @@ async fn replace_needs_the_version_that_is_stored<B: Backend>(backend: &B) -> Ch
     let first = told(store.insert(record("tsk_1")).await)?;
     let cancel = || Event::Cancel { reason: None };
     let second = write(&store, &first, cancel(), 10).await?;
-    ensure!(second.version == first.version + 1, "the version went from {} to {}", first.version, second.version);
+    ensure!(
+        second.version == first.version + 1,
+        "the version went from {} to {}",
+        first.version,
+        second.version
+    );
     expect_equal(&*load(&store, "tsk_1", Parts::Head).await?, &second)?;
     let late = TaskRecord { version: first.version + 1, ..TaskRecord::clone(&first) };
     expect_error(store.replace(late.clone(), first.version).await, StoreErrorKind::Conflict, "a late write")?;
     expect_equal(&*load(&store, "tsk_1", Parts::Head).await?, &second)?;
     let unknown = TaskRecord { id: "tsk_2".into(), ..late };
     // P045: a write brings nothing to life.
-    expect_error(store.replace(unknown, first.version).await, StoreErrorKind::NotFound, "a write of an unknown id")?;
+    expect_error(
+        store.replace(unknown, first.version).await,
+        StoreErrorKind::NotFound,
+        "a write of an unknown id",
+    )?;
     let unknown = told(store.load(&"tsk_2".into(), Parts::Head).await)?;
     ensure!(unknown.is_none(), "a refused write brought a record to life");
     Ok(())
@@ -214,7 +229,10 @@ async fn replace_leaves_params_and_steps<B: Backend>(backend: &B) -> Checked {
     let head = load(&store, "tsk_1", Parts::Head).await?;
     let after = write(&store, &head, Event::Cancel { reason: None }, 10).await?;
     let read = load(&store, "tsk_1", Parts::Whole).await?;
-    ensure!(read.params == whole.params && read.steps == whole.steps, "a replace changed parameters or steps");
+    ensure!(
+        read.params == whole.params && read.steps == whole.steps,
+        "a replace changed parameters or steps"
+    );
     ensure!(read.state == after.state && read.state == State::Cancelled, "the replace had no effect");
     Ok(())
 }
@@ -232,7 +250,11 @@ async fn step_needs_the_lease_and_a_new_name<B: Backend>(backend: &B) -> Checked
     told(store.append_step(&id, 1, step("a", "[2.0]")?).await)?;
     let again = store.append_step(&id, 1, step("b", "3")?).await;
     expect_error(again, StoreErrorKind::Conflict, "a second step of one name")?;
-    expect_error(store.append_step(&id, 0, step("c", "1")?).await, StoreErrorKind::Conflict, "a step under an old token")?;
+    expect_error(
+        store.append_step(&id, 0, step("c", "1")?).await,
+        StoreErrorKind::Conflict,
+        "a step under an old token",
+    )?;
     let unknown = store.append_step(&"tsk_2".into(), 1, step("a", "1")?).await;
     expect_error(unknown, StoreErrorKind::NotFound, "a step of an unknown task")?;
     let read = load(&store, "tsk_1", Parts::Whole).await?;
@@ -240,7 +262,11 @@ async fn step_needs_the_lease_and_a_new_name<B: Backend>(backend: &B) -> Checked
     ensure!(Some(read.version) == version, "a step changed the version");
     let outcome = crate::lifecycle::Outcome::Cancelled { message: String::new() };
     write(&store, &read, Event::Finish { token: 1, outcome }, 5).await?;
-    expect_error(store.append_step(&id, 1, step("d", "1")?).await, StoreErrorKind::Conflict, "a step of an ended task")
+    expect_error(
+        store.append_step(&id, 1, step("d", "1")?).await,
+        StoreErrorKind::Conflict,
+        "a step of an ended task",
+    )
 }
 
 async fn claim_takes_each_free_task_once_with_a_new_token<B: Backend>(backend: &B) -> Checked {
@@ -256,8 +282,14 @@ async fn claim_takes_each_free_task_once_with_a_new_token<B: Backend>(backend: &
     ensure!(ids(&first) == ["tsk_b"], "the first claim of one took {:?}, not the oldest", ids(&first));
     let claimed = &first[0];
     let lease = claimed.lease.as_ref().ok_or("a claimed record has no lease")?;
-    ensure!((lease.worker.as_str(), &lease.until, lease.token) == ("one", &at(100), 1), "the lease is {lease:?}");
-    ensure!((claimed.fence, claimed.attempt, claimed.version) == (1, 1, 2), "fence, attempt and version are wrong");
+    ensure!(
+        (lease.worker.as_str(), &lease.until, lease.token) == ("one", &at(100), 1),
+        "the lease is {lease:?}"
+    );
+    ensure!(
+        (claimed.fence, claimed.attempt, claimed.version) == (1, 1, 2),
+        "fence, attempt and version are wrong"
+    );
     ensure!(claimed.params.is_some() && claimed.steps.len() == 1, "a claimed record does not come whole");
     ensure!(claimed.last_updated_at == at(5), "a claim shows as a change to the client");
     expect_equal(&*load(&store, "tsk_b", Parts::Whole).await?, claimed)?;
@@ -276,7 +308,10 @@ async fn claim_takes_over_a_lease_that_ran_out<B: Backend>(backend: &B) -> Check
     let second = told(store.claim(claim_by("two", 100, 200)).await)?;
     ensure!(ids(&second) == ["tsk_1"], "a lease that ran out was not taken over");
     ensure!((second[0].fence, second[0].attempt) == (2, 2), "fence or attempt did not grow");
-    let late = store.replace(TaskRecord { version: first[0].version + 1, ..TaskRecord::clone(&first[0]) }, first[0].version);
+    let late = store.replace(
+        TaskRecord { version: first[0].version + 1, ..TaskRecord::clone(&first[0]) },
+        first[0].version,
+    );
     expect_error(late.await, StoreErrorKind::Conflict, "a write of the worker that lost its lease")?;
     let step = store.append_step(&"tsk_1".into(), 1, StepRecord::new("a", "print", RawJson::null())).await;
     expect_error(step, StoreErrorKind::Conflict, "a step of the worker that lost its lease")
@@ -294,7 +329,11 @@ async fn renewed_lease_lasts_longer_and_keeps_the_version<B: Backend>(backend: &
     ensure!(told(store.renew("nobody", &at(300)).await)? == 0, "leases of an unknown worker were renewed");
     let after = load(&store, "tsk_1", Parts::Head).await?;
     ensure!(after.version == before.version, "a renewal changed the version");
-    ensure!(after.lease.as_ref().is_some_and(|lease| lease.until == at(300)), "the lease is {:?}", after.lease);
+    ensure!(
+        after.lease.as_ref().is_some_and(|lease| lease.until == at(300)),
+        "the lease is {:?}",
+        after.lease
+    );
     let free = told(store.claim(claim_by("three", 200, 400)).await)?;
     ensure!(ids(&free) == ["tsk_2"], "after the renewal {:?} were free", ids(&free));
     Ok(())
@@ -308,12 +347,22 @@ async fn replace_can_end_a_lease_but_not_lengthen_it<B: Backend>(backend: &B) ->
     // The record in hand is older than the renewal and must not take it back.
     let status = Event::Status { token: 1, message: "on it".to_owned() };
     let written = write(&store, &claimed, status, 10).await?;
-    ensure!(written.lease.as_ref().is_some_and(|lease| lease.until == at(300)), "the lease is {:?}", written.lease);
+    ensure!(
+        written.lease.as_ref().is_some_and(|lease| lease.until == at(300)),
+        "the lease is {:?}",
+        written.lease
+    );
     let released = write(&store, &written, Event::Release { token: 1 }, 20).await?;
     ensure!(released.lease.is_none(), "a lease that was given back is still there");
-    ensure!(load(&store, "tsk_1", Parts::Head).await?.lease.is_none(), "a lease that was given back is still stored");
+    ensure!(
+        load(&store, "tsk_1", Parts::Head).await?.lease.is_none(),
+        "a lease that was given back is still stored"
+    );
     let free = told(store.claim(claim_by("two", 30, 400)).await)?;
-    ensure!(free.first().is_some_and(|record| record.fence == 2), "a task that was given back was not claimed anew");
+    ensure!(
+        free.first().is_some_and(|record| record.fence == 2),
+        "a task that was given back was not claimed anew"
+    );
     Ok(())
 }
 
@@ -324,7 +373,9 @@ async fn due_tells_what_is_over_and_what_comes_next<B: Backend>(backend: &B) -> 
     for (id, ttl_ms) in [("tsk_c", Some(300)), ("tsk_a", Some(100)), ("tsk_b", Some(200)), ("tsk_d", None)] {
         told(store.insert(TaskRecord { ttl_ms, ..record(id) }).await)?;
     }
-    let due = |ids: &[&str], next: Option<i64>| crate::store::Due::new(ids.iter().map(|id| TaskId::from(*id)).collect(), next.map(at));
+    let due = |ids: &[&str], next: Option<i64>| {
+        crate::store::Due::new(ids.iter().map(|id| TaskId::from(*id)).collect(), next.map(at))
+    };
     for (now, limit, wanted) in [
         (99, 10, due(&[], Some(100))),
         (100, 10, due(&["tsk_a"], Some(200))),
@@ -363,7 +414,11 @@ async fn list_has_the_tasks_of_one_owner_in_pages<B: Backend>(backend: &B) -> Ch
     ensure!(ids(&second.records) == ["tsk_c", "tsk_d"], "the second page is {:?}", ids(&second.records));
     ensure!(second.next.is_none(), "the last page claims to have a next one");
     let nobody = told(store.list(&Owner::new("tenant", ""), None, 2).await)?;
-    ensure!(nobody.records.is_empty() && nobody.next.is_none(), "an owner without tasks has {:?}", ids(&nobody.records));
+    ensure!(
+        nobody.records.is_empty() && nobody.next.is_none(),
+        "an owner without tasks has {:?}",
+        ids(&nobody.records)
+    );
     Ok(())
 }
 
@@ -395,7 +450,10 @@ async fn changes_are_told<B: Backend>(backend: &B) -> Checked {
     for wanted in [written(1), written(after.version), Change::Removed { id: id.clone() }] {
         let change = changes.next().await;
         // A backend may know no more than that something changed.
-        ensure!(matches!(&change, Some(told) if *told == wanted || *told == Change::Resync), "told {change:?}, not {wanted:?}");
+        ensure!(
+            matches!(&change, Some(told) if *told == wanted || *told == Change::Resync),
+            "told {change:?}, not {wanted:?}"
+        );
     }
     Ok(())
 }
@@ -419,7 +477,10 @@ async fn everything_is_there_after_opening_again<B: Backend>(backend: &B) -> Che
     let wanted = TaskRecord { lease: None, fence: 1, attempt: 1, version: read.version, ..whole };
     expect_equal(&read, &wanted)?;
     let read = load(&store, "tsk_2", Parts::Whole).await?;
-    ensure!(read.status_message == second.status_message && read.steps.len() == 1, "a write was lost: {read:?}");
+    ensure!(
+        read.status_message == second.status_message && read.steps.len() == 1,
+        "a write was lost: {read:?}"
+    );
     ensure!(told(store.load(&"tsk_3".into(), Parts::Head).await)?.is_none(), "a removed record came back");
     Ok(())
 }
@@ -431,11 +492,17 @@ async fn opening_again_ends_all_leases<B: Backend>(backend: &B) -> Checked {
     told(store.claim(claim_by("one", 0, 1_000_000)).await)?;
     drop(store);
     let store = open(backend).await?;
-    ensure!(load(&store, "tsk_1", Parts::Head).await?.lease.is_none(), "the dead process still has its lease");
+    ensure!(
+        load(&store, "tsk_1", Parts::Head).await?.lease.is_none(),
+        "the dead process still has its lease"
+    );
     let late = store.append_step(&"tsk_1".into(), 1, StepRecord::new("a", "print", RawJson::null())).await;
     expect_error(late, StoreErrorKind::Conflict, "a step of the dead process")?;
     let claimed = told(store.claim(claim_by("two", 1, 100)).await)?;
-    ensure!(claimed.first().is_some_and(|record| record.fence == 2), "the task was not claimed with a new token");
+    ensure!(
+        claimed.first().is_some_and(|record| record.fence == 2),
+        "the task was not claimed with a new token"
+    );
     let shared = Arc::clone(&claimed[0]);
     ensure!(shared.attempt == 2, "the attempt did not grow");
     Ok(())

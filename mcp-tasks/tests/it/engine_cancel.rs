@@ -12,7 +12,8 @@ use crate::support::{accept, bench, bench_over, count, eventually, open, outstan
 #[tokio::test]
 async fn working_task_is_cancelled_when_its_body_listens() {
     let bench = bench().await;
-    let id = bench.create(json!([["status", "busy"], ["gate", "listens"], ["check", ""], ["return", "x"]])).await;
+    let id =
+        bench.create(json!([["status", "busy"], ["gate", "listens"], ["check", ""], ["return", "x"]])).await;
     bench.said(&id, "busy").await;
     let first = bench.engine.cancel(&bench.owner, &id, Some("enough".to_owned())).await.unwrap();
     assert_eq!(first.state, State::Working);
@@ -32,7 +33,8 @@ async fn working_task_is_cancelled_when_its_body_listens() {
 #[tokio::test]
 async fn any_error_after_the_cancel_is_the_cancel() {
     let bench = bench().await;
-    for (number, last) in ["until cancelled", "any error", "protocol error", "panic"].into_iter().enumerate() {
+    for (number, last) in ["until cancelled", "any error", "protocol error", "panic"].into_iter().enumerate()
+    {
         let gate = format!("any error {number}");
         let id = bench.create(json!([["status", "busy"], ["gate", gate], [last, "late"]])).await;
         bench.said(&id, "busy").await;
@@ -52,7 +54,11 @@ async fn any_error_after_the_cancel_is_the_cancel() {
 async fn body_that_does_not_stop_is_left_behind() {
     let bench = bench().await;
     let script = json!([
-        ["status", "busy"], ["ignore", ""], ["late status", "left behind"], ["count", "left behind"], ["hold", "left behind dropped"],
+        ["status", "busy"],
+        ["ignore", ""],
+        ["late status", "left behind"],
+        ["count", "left behind"],
+        ["hold", "left behind dropped"],
     ]);
     let id = bench.create(script).await;
     bench.said(&id, "busy").await;
@@ -136,7 +142,10 @@ async fn shutdown_hands_over_what_can_go_on() {
     let mortal = bench.create_mortal(json!([["ask", "approve"]])).await;
     bench.asked(&mortal, 1).await;
     let call = tokio::spawn({
-        let (engine, task) = (bench.engine.clone(), bench.task("rerun", &json!([["count", "inline call"], ["until cancelled", ""]])));
+        let (engine, task) = (
+            bench.engine.clone(),
+            bench.task("rerun", &json!([["count", "inline call"], ["until cancelled", ""]])),
+        );
         async move { engine.call_inline(task).await }
     });
     eventually("the call", || count("inline call") == 1).await;

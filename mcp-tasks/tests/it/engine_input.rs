@@ -45,7 +45,12 @@ async fn unwanted_answers_are_ignored_unread() {
     bench.asked(&id, 1).await;
     bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
     let before = bench.asked(&id, 1).await;
-    for odd in [json!({}), json!({"zzz": {"ignored": true}}), json!({"approve": 5}), json!({"approve": accept(false)})] {
+    for odd in [
+        json!({}),
+        json!({"zzz": {"ignored": true}}),
+        json!({"approve": 5}),
+        json!({"approve": accept(false)}),
+    ] {
         assert_eq!(bench.update(&id, odd).await.unwrap(), before);
     }
     assert_eq!(bench.get(&id).await, before);

@@ -96,7 +96,8 @@ async fn panic_fails_the_task_without_its_words() {
 #[tokio::test]
 async fn status_is_seen_while_it_is_true() {
     let bench = bench().await;
-    let id = bench.create(json!([["status", "phase 2 of 3"], ["gate", "status is seen"], ["return", "x"]])).await;
+    let id =
+        bench.create(json!([["status", "phase 2 of 3"], ["gate", "status is seen"], ["return", "x"]])).await;
     bench.said(&id, "phase 2 of 3").await;
     open("status is seen");
     assert_eq!(bench.settled(&id).await.status_message, None);
@@ -150,7 +151,9 @@ async fn creation_is_whole_wherever_its_caller_gives_up() {
         let creation = bench.engine.create(bench.task("rerun", &json!([["return", "x"]])));
         let mut creation = Box::pin(creation);
         for _ in 0..polls {
-            let ready = std::future::poll_fn(|cx| std::task::Poll::Ready(creation.as_mut().poll(cx).is_ready())).await;
+            let ready =
+                std::future::poll_fn(|cx| std::task::Poll::Ready(creation.as_mut().poll(cx).is_ready()))
+                    .await;
             if ready {
                 break;
             }
@@ -192,7 +195,12 @@ async fn inline_call_is_answered_like_the_task_and_leaves_nothing() {
 #[tokio::test]
 async fn inline_call_stops_when_its_caller_goes_away() {
     let bench = bench().await;
-    let script = json!([["count", "inline stops"], ["ignore", ""], ["count", "inline told"], ["hold", "inline dropped"]]);
+    let script = json!([
+        ["count", "inline stops"],
+        ["ignore", ""],
+        ["count", "inline told"],
+        ["hold", "inline dropped"]
+    ]);
     let call = tokio::spawn({
         let (engine, task) = (bench.engine.clone(), bench.task("rerun", &script));
         async move { engine.call_inline(task).await.map(drop) }
@@ -224,7 +232,9 @@ async fn ten_tasks_at_once_do_not_meet() {
         .map(|number| {
             let bench = Arc::clone(&bench);
             tokio::spawn(async move {
-                let id = bench.create(json!([["gate", "ten tasks"], ["id", ""], ["return", number.to_string()]])).await;
+                let id = bench
+                    .create(json!([["gate", "ten tasks"], ["id", ""], ["return", number.to_string()]]))
+                    .await;
                 (bench.settled(&id).await, number)
             })
         })

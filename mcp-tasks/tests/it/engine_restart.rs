@@ -3,20 +3,29 @@
 use std::sync::Arc;
 
 use mcp_tasks::record::State;
-use mcp_tasks::{BoxFuture, ManualClock, MemoryStore, Restart, TaskTool, ToolCall, ToolDefinition, ToolError};
 use mcp_tasks::types::RawObject;
 use mcp_tasks::types::v2026_07_28::CallToolResult;
+use mcp_tasks::{
+    BoxFuture, ManualClock, MemoryStore, Restart, TaskTool, ToolCall, ToolDefinition, ToolError,
+};
 use serde_json::json;
 
-use crate::support::{Approval, Script, accept, bench, bench_over, builder, count, eventually, open, outstanding, text};
+use crate::support::{
+    Approval, Script, accept, bench, bench_over, builder, count, eventually, open, outstanding, text,
+};
 
 /// S-35, P077, P090: the body runs again; its answers and steps come from the record, and the open question is the same.
 #[tokio::test]
 async fn task_goes_on_with_its_answers_and_steps() {
     let bench = bench().await;
     let script = json!([
-        ["count", "goes on"], ["step", "goes on 1"], ["step", "goes on 1"], ["ask", "approve"], ["step", "goes on 2"],
-        ["ask", "other"], ["token", ""],
+        ["count", "goes on"],
+        ["step", "goes on 1"],
+        ["step", "goes on 1"],
+        ["ask", "approve"],
+        ["step", "goes on 2"],
+        ["ask", "other"],
+        ["token", ""],
     ]);
     let id = bench.create(script).await;
     bench.asked(&id, 1).await;
@@ -59,7 +68,13 @@ async fn mortal_task_fails_honestly() {
 #[tokio::test]
 async fn recorded_cancel_is_carried_out_after_the_restart() {
     let bench = bench().await;
-    let id = bench.create(json!([["count", "recorded cancel"], ["status", "busy"], ["hold", "recorded cancel dropped"]])).await;
+    let id = bench
+        .create(json!([
+            ["count", "recorded cancel"],
+            ["status", "busy"],
+            ["hold", "recorded cancel dropped"]
+        ]))
+        .await;
     bench.said(&id, "busy").await;
     bench.cancel(&id).await;
     let next = bench.restarted().await;
@@ -105,7 +120,8 @@ async fn restarted_with<T: TaskTool>(what: &str) {
     let id = bench.create(json!([["ask", "approve"]])).await;
     bench.asked(&id, 1).await;
     let store = Arc::new(bench.store.reopen());
-    let engine = mcp_tasks::Engine::builder(store).clock(Arc::clone(&bench.clock)).tool::<T>().build().await.unwrap();
+    let engine =
+        mcp_tasks::Engine::builder(store).clock(Arc::clone(&bench.clock)).tool::<T>().build().await.unwrap();
     let record = engine.settled(&bench.owner, &id).await.unwrap();
     let State::Failed { error } = &record.state else { panic!("{record:?}") };
     assert_eq!(error.code, -32603);
@@ -128,7 +144,8 @@ async fn changed_step_fails_the_task() {
     let id = bench.create(json!([["text step", "changed step"], ["ask", "approve"]])).await;
     let before = bench.asked(&id, 1).await;
     // As if the body had been changed: the record has a number where the tool has a text.
-    let whole = mcp_tasks::Store::load(&bench.store, &id, mcp_tasks::store::Parts::Whole).await.unwrap().unwrap();
+    let whole =
+        mcp_tasks::Store::load(&bench.store, &id, mcp_tasks::store::Parts::Whole).await.unwrap().unwrap();
     let mut changed = mcp_tasks::TaskRecord::clone(&whole);
     changed.steps[0].fingerprint = "usize".to_owned();
     mcp_tasks::Store::remove(&bench.store, &id, before.version).await.unwrap();

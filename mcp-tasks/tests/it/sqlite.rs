@@ -109,8 +109,12 @@ async fn closed_store_gives_the_file_back_and_answers_with_an_error() {
     store.insert(record("tsk_1")).await.unwrap();
     store.close().await;
     assert_eq!(store.insert(record("tsk_2")).await.unwrap_err().kind(), StoreErrorKind::Unavailable);
-    assert_eq!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap_err().kind(), StoreErrorKind::Unavailable);
-    let names: Vec<_> = std::fs::read_dir(file.path.parent().unwrap()).unwrap().map(|f| f.unwrap().file_name()).collect();
+    assert_eq!(
+        store.load(&"tsk_1".into(), Parts::Head).await.unwrap_err().kind(),
+        StoreErrorKind::Unavailable
+    );
+    let names: Vec<_> =
+        std::fs::read_dir(file.path.parent().unwrap()).unwrap().map(|f| f.unwrap().file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().contains("-wal")), "{names:?}");
     let second = file.open().await.unwrap();
     assert!(second.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_some());
@@ -125,7 +129,9 @@ async fn write_whose_caller_went_away_is_told_all_the_same() {
     {
         let insert = std::pin::pin!(store.insert(record("tsk_1")));
         let mut insert = insert;
-        assert!(std::future::poll_fn(|cx| std::task::Poll::Ready(insert.as_mut().poll(cx).is_pending())).await);
+        assert!(
+            std::future::poll_fn(|cx| std::task::Poll::Ready(insert.as_mut().poll(cx).is_pending())).await
+        );
     }
     changes.next().await.unwrap();
     assert!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_some());

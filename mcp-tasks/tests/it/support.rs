@@ -7,8 +7,9 @@ use mcp_tasks::record::{State, ToolFingerprint};
 use mcp_tasks::types::v2026_07_28::{CallToolResult, Implementation};
 use mcp_tasks::types::{Map, RawJson, RawObject, TaskId, Timestamp};
 use mcp_tasks::{
-    Answer, ArgumentError, BoxFuture, Engine, EngineBuilder, Input, ManualClock, MemoryStore, NewTask, Owner, Restart,
-    SharedRecord, Store, TaskContext, TaskRecord, TaskTool, ToolCall, ToolDefinition, ToolError, check_arguments,
+    Answer, ArgumentError, BoxFuture, Engine, EngineBuilder, Input, ManualClock, MemoryStore, NewTask, Owner,
+    Restart, SharedRecord, Store, TaskContext, TaskRecord, TaskTool, ToolCall, ToolDefinition, ToolError,
+    check_arguments,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -79,7 +80,8 @@ impl<S: Store> Bench<S> {
 
     /// Waits until as many questions are out.
     pub(crate) async fn asked(&self, id: &TaskId, count: usize) -> SharedRecord {
-        let record = self.engine.wait(&self.owner, id, |record| record.outstanding().count() == count).await.unwrap();
+        let record =
+            self.engine.wait(&self.owner, id, |record| record.outstanding().count() == count).await.unwrap();
         assert_eq!(record.state, State::InputRequired, "{record:?}");
         record
     }
@@ -90,7 +92,11 @@ impl<S: Store> Bench<S> {
         assert!(said(&record), "{record:?}");
     }
 
-    pub(crate) async fn update(&self, id: &TaskId, responses: Value) -> Result<SharedRecord, mcp_tasks::EngineError> {
+    pub(crate) async fn update(
+        &self,
+        id: &TaskId,
+        responses: Value,
+    ) -> Result<SharedRecord, mcp_tasks::EngineError> {
         self.engine.update(&self.owner, id, answers(&responses)).await
     }
 
@@ -255,7 +261,9 @@ async fn perform(ctx: &TaskContext, operation: &str, operand: String, log: &mut 
                 }
             }
         }
-        "step" => ctx.step(&operand, || async { Ok::<_, ToolError>(pass(&operand)) }).await.map(|n| n.to_string()),
+        "step" => {
+            ctx.step(&operand, || async { Ok::<_, ToolError>(pass(&operand)) }).await.map(|n| n.to_string())
+        }
         "text step" => ctx.step(&operand, || async { Ok::<_, ToolError>(operand.clone()) }).await,
         "until cancelled" => Err(ctx.cancelled().await.into()),
         "ignore" => {

@@ -41,7 +41,8 @@ pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
         let message = format!("the lock file `{}` cannot be opened", lock_path.display());
         StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
     };
-    let file = OpenOptions::new().create(true).write(true).truncate(false).open(&lock_path).map_err(unavailable)?;
+    let file =
+        OpenOptions::new().create(true).write(true).truncate(false).open(&lock_path).map_err(unavailable)?;
     for tried in 1.. {
         match file.try_lock() {
             Ok(()) => break,
@@ -60,7 +61,8 @@ pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
 /// dead, since we have the lock.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     check_magic(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(BUSY).map_err(failed)?;
     // Until it is known to be ours, not even closing it may write to it.
@@ -125,7 +127,9 @@ fn check(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
         return Err(unsupported(path, "was written by a newer version of this program"));
     };
     if std::fs::metadata(path).is_ok_and(|file| file.len() <= CHECKED_BYTES) {
-        let found = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)).map_err(failed)?;
+        let found = connection
+            .query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+            .map_err(failed)?;
         if found != "ok" {
             return Err(corrupt(path, "is damaged").with_source(found));
         }

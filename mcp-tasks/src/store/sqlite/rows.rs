@@ -76,13 +76,21 @@ pub(super) fn insert(connection: &Connection, head: &Head) -> Result<(), StoreEr
         head.text,
     ]);
     if inserted.map_err(failed)? == 0 {
-        return Err(StoreError::new(StoreErrorKind::Conflict, format!("there is a task `{}` already", record.id)));
+        return Err(StoreError::new(
+            StoreErrorKind::Conflict,
+            format!("there is a task `{}` already", record.id),
+        ));
     }
     Ok(())
 }
 
-pub(super) fn insert_params(connection: &Connection, id: &TaskId, value: &RawObject) -> Result<(), StoreError> {
-    let mut statement = connection.prepare_cached("INSERT INTO params (task, value) VALUES (?1, ?2)").map_err(failed)?;
+pub(super) fn insert_params(
+    connection: &Connection,
+    id: &TaskId,
+    value: &RawObject,
+) -> Result<(), StoreError> {
+    let mut statement =
+        connection.prepare_cached("INSERT INTO params (task, value) VALUES (?1, ?2)").map_err(failed)?;
     statement.execute(params![id.as_str(), value.as_str()]).map(drop).map_err(failed)
 }
 
@@ -130,7 +138,8 @@ pub(super) fn replace(connection: &Connection, head: Head, expected: u64) -> Res
         record.lease.is_some(),
         NO_LEASE,
     ];
-    let lease = statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional().map_err(failed)?;
+    let lease =
+        statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional().map_err(failed)?;
     let Some((worker, until)) = lease else {
         return Err(missing_or_changed(connection, &head.record.id)?);
     };
@@ -161,7 +170,9 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<Vec<TaskRe
         " FROM tasks WHERE live = 1 AND lease_until <= ?1 ORDER BY lease_until, created_at, id LIMIT ?2"
     );
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let rows = statement.query_map(params![claim.now.unix_millis(), limit(claim.limit)], raw_head).map_err(failed)?;
+    let rows = statement
+        .query_map(params![claim.now.unix_millis(), limit(claim.limit)], raw_head)
+        .map_err(failed)?;
     let free: Vec<RawHead> = rows.collect::<Result<_, _>>().map_err(failed)?;
     let update = "UPDATE tasks SET version = ?2, fence = ?3, attempt = ?4, lease_worker = ?5, lease_until = ?6 \
          WHERE id = ?1";
@@ -202,7 +213,8 @@ pub(super) fn load(connection: &Connection, id: &TaskId) -> Result<Option<TaskRe
 /// Adds parameters and steps to a head.
 pub(super) fn read_parts(connection: &Connection, record: &mut TaskRecord) -> Result<(), StoreError> {
     let id = record.id.as_str();
-    let mut statement = connection.prepare_cached("SELECT value FROM params WHERE task = ?1").map_err(failed)?;
+    let mut statement =
+        connection.prepare_cached("SELECT value FROM params WHERE task = ?1").map_err(failed)?;
     let value = statement.query_row([id], |row| row.get::<_, String>(0)).optional().map_err(failed)?;
     record.params = value.map(RawObject::from_text).transpose().map_err(|err| unreadable(id, err))?;
     let sql = "SELECT name, fingerprint, value FROM steps WHERE task = ?1 ORDER BY rowid";
@@ -222,7 +234,9 @@ pub(super) fn due(connection: &Connection, now: i64, count: usize) -> Result<Due
     let sql = "SELECT due_at, id FROM tasks WHERE due_at IS NOT NULL ORDER BY due_at, id LIMIT ?1";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let rows = statement
-        .query_map([limit(count.saturating_add(1))], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
+        .query_map([limit(count.saturating_add(1))], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+        })
         .map_err(failed)?;
     let mut due = Due::default();
     for row in rows {
@@ -316,5 +330,6 @@ fn format_of(text: &str) -> u32 {
 }
 
 fn unreadable(id: &str, err: mcp_tasks_types::JsonError) -> StoreError {
-    StoreError::new(StoreErrorKind::Corrupt, format!("the record of task `{id}` cannot be read")).with_source(err)
+    StoreError::new(StoreErrorKind::Corrupt, format!("the record of task `{id}` cannot be read"))
+        .with_source(err)
 }

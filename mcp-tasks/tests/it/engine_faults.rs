@@ -1,0 +1,135 @@
+//! A store that fails: nothing is told that is not so, nothing secret is told at all, and the engine gets over it.
+
+use std::sync::Arc;
+
+use mcp_tasks::record::State;
+use mcp_tasks::{EngineErrorKind, ManualClock, StoreErrorKind};
+use serde_json::json;
+
+use crate::faulty_store::{FaultyStore, faulty};
+use crate::support::{Bench, accept, bench_over, builder, count, eventually, text};
+
+async fn faulty_bench() -> Bench<Arc<FaultyStore>> {
+    bench_over(faulty(), Arc::new(ManualClock::default())).await
+}
+
+/// C-95: a fault of ours is an internal error without its cause, which is there for the log.
+#[tokio::test]
+async fn failure_of_the_store_is_told_without_its_cause() {
+    let bench = faulty_bench().await;
+    bench.store.fail("insert", StoreErrorKind::Unavailable);
+    let created = bench.engine.create(bench.task("rerun", &json!([]))).await.unwrap_err();
+    assert_eq!(bench.engine.running(), 0);
+    let id = bench.create(json!([["ask", "approve"]])).await;
+    bench.asked(&id, 1).await;
+    bench.store.fail("load", StoreErrorKind::Unavailable);
+    let read = bench.engine.get(&bench.owner, &id).await.unwrap_err();
+    bench.store.fail("replace", StoreErrorKind::Corrupt);
+    let answered = bench.update(&id, json!({"approve": accept(true)})).await.unwrap_err();
+    bench.store.fail("replace", StoreErrorKind::Unavailable);
+    let cancelled = bench.engine.cancel(&bench.owner, &id, None).await.unwrap_err();
+    for error in [created, read, answered, cancelled] {
+        assert_eq!((error.kind(), error.message()), (EngineErrorKind::Store, "Internal error"));
+        assert!(std::error::Error::source(&error).unwrap().to_string().contains("on fire"));
+    }
+    // The question is as it was.
+    assert_eq!(bench.get(&id).await.outstanding().count(), 1);
+    bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
+    assert_eq!(text(&bench.settled(&id).await), "true");
+}
+
+/// P091: nobody sees an end that is not durable, and a failure that passes does not lose it.
+#[tokio::test]
+async fn end_is_seen_when_it_is_written_and_not_before() {
+    let bench = faulty_bench().await;
+    bench.store.fail("replace", StoreErrorKind::Unavailable);
+    bench.store.fail("replace", StoreErrorKind::Unavailable);
+    let id = bench.create(json!([["return", "done"]])).await;
+    eventually("the first failure", || bench.store.faults_left() == 1).await;
+    assert_eq!(bench.get(&id).await.state, State::Working);
+    let due = |millis| {
+        move |clock: &ManualClock, start: i64| {
+            clock.next_deadline().is_some_and(|next| next.unix_millis() - start == millis)
+        }
+    };
+    let start = mcp_tasks::Clock::now(&*bench.clock).unix_millis();
+    eventually("the first wait", || due(10)(&bench.clock, start)).await;
+    bench.clock.advance(10);
+    eventually("the second failure", || bench.store.faults_left() == 0).await;
+    assert_eq!(bench.get(&id).await.state, State::Working);
+    eventually("the second wait", || due(30)(&bench.clock, start + 10)).await;
+    bench.clock.advance(30);
+    assert_eq!(text(&bench.settled(&id).await), "done");
+}
+
+/// A body whose word cannot be kept does not go on as if it had been.
+#[tokio::test]
+async fn body_whose_writes_fail_for_good_fails() {
+    for (operation, call) in [("status", "replace"), ("step", "append_step"), ("ask", "replace")] {
+        let bench = faulty_bench().await;
+        bench.store.fail(call, StoreErrorKind::Corrupt);
+        let id = bench.create(json!([[operation, "approve"], ["count", "went on"]])).await;
+        let record = bench.settled(&id).await;
+        assert_eq!(record.state.name(), "failed", "{operation}: {record:?}");
+        assert_eq!(record.status_message.as_deref(), Some("the store failed"));
+        assert_eq!(count("went on"), 0);
+    }
+}
+
+/// The timer gets over a failure.
+#[tokio::test]
+async fn expiry_comes_although_the_store_failed_for_a_while() {
+    let bench = faulty_bench().await;
+    let id = bench.create(json!([["until cancelled", ""]])).await;
+    for call in ["due", "load", "replace"] {
+        bench.store.fail(call, StoreErrorKind::Unavailable);
+    }
+    bench.clock.advance(900_000);
+    while bench.store.faults_left() > 0 {
+        eventually("a failure", || bench.clock.next_deadline().is_some()).await;
+        bench.clock.advance(1_000);
+        tokio::task::yield_now().await;
+    }
+    bench.clock.advance(1_000);
+    let record = bench.settled(&id).await;
+    assert_eq!(record.status_message.as_deref(), Some("Task expired"));
+}
+
+#[tokio::test]
+async fn engine_does_not_start_on_a_store_that_fails() {
+    let store = faulty();
+    store.fail("claim", StoreErrorKind::Corrupt);
+    let error = builder(store, &Arc::new(ManualClock::default())).build().await.unwrap_err();
+    assert!(std::error::Error::source(&error).unwrap().to_string().contains("on fire"), "{error}");
+}
+
+/// P149, P153: no work, no calls; a finished task costs nothing until its lifetime is over.
+#[tokio::test]
+async fn idle_engine_does_not_bother_the_store() {
+    let bench = faulty_bench().await;
+    for _ in 0..10 {
+        let id = bench.create(json!([["return", "x"]])).await;
+        bench.settled(&id).await;
+    }
+    bench.engine.idle().await;
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    // The heartbeat of what ran comes once more and finds nothing to do.
+    bench.clock.advance(10_000);
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    let before = bench.store.calls();
+    for _ in 0..80 {
+        bench.clock.advance(10_000);
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(bench.store.calls(), before);
+    let mut changes = mcp_tasks::Store::changes(&bench.store);
+    bench.clock.advance(900_000);
+    for _ in 0..10 {
+        assert!(matches!(changes.next().await, Some(mcp_tasks::store::Change::Removed { .. })));
+    }
+    assert!(bench.engine.list(&bench.owner, None, 10).await.unwrap().records.is_empty());
+}

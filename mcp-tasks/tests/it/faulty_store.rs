@@ -1,0 +1,100 @@
+//! A store over another one that fails when it is told to, and counts what it is asked for.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use mcp_tasks::record::StepRecord;
+use mcp_tasks::store::{Changes, Claim, Cursor, Due, Page, Parts};
+use mcp_tasks::types::{TaskId, Timestamp};
+use mcp_tasks::{MemoryStore, Owner, SharedRecord, Store, StoreError, StoreErrorKind, TaskRecord};
+
+#[derive(Default)]
+pub(crate) struct FaultyStore {
+    inner: MemoryStore,
+    /// The failures of the next calls, by the name of the call.
+    faults: Mutex<VecDeque<(&'static str, StoreErrorKind)>>,
+    calls: AtomicUsize,
+}
+
+impl FaultyStore {
+    /// Lets the next call of this name fail, after those that are to fail already.
+    pub(crate) fn fail(&self, call: &'static str, kind: StoreErrorKind) {
+        self.faults.lock().unwrap().push_back((call, kind));
+    }
+
+    pub(crate) fn faults_left(&self) -> usize {
+        self.faults.lock().unwrap().len()
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    fn come_to(&self, call: &'static str) -> Result<(), StoreError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let mut faults = self.faults.lock().unwrap();
+        match faults.iter().position(|(name, _)| *name == call) {
+            Some(place) => {
+                let (_, kind) = faults.remove(place).unwrap();
+                Err(StoreError::new(kind, "disk /dev/secret is on fire"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Store for FaultyStore {
+    async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        self.come_to("insert")?;
+        self.inner.insert(record).await
+    }
+
+    async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
+        self.come_to("load")?;
+        self.inner.load(id, parts).await
+    }
+
+    async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
+        self.come_to("replace")?;
+        self.inner.replace(record, expected_version).await
+    }
+
+    async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        self.come_to("append_step")?;
+        self.inner.append_step(id, token, step).await
+    }
+
+    async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
+        self.come_to("remove")?;
+        self.inner.remove(id, expected_version).await
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
+        self.come_to("claim")?;
+        self.inner.claim(claim).await
+    }
+
+    async fn renew(&self, worker: &str, until: &Timestamp) -> Result<u64, StoreError> {
+        self.come_to("renew")?;
+        self.inner.renew(worker, until).await
+    }
+
+    async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
+        self.come_to("due")?;
+        self.inner.due(now, limit).await
+    }
+
+    async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
+        self.come_to("list")?;
+        self.inner.list(owner, after, limit).await
+    }
+
+    fn changes(&self) -> Changes {
+        self.inner.changes()
+    }
+}
+
+pub(crate) fn faulty() -> Arc<FaultyStore> {
+    Arc::new(FaultyStore::default())
+}
