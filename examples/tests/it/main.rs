@@ -1,5 +1,6 @@
 //! The example programs as real processes.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod command_line;
 mod kill;

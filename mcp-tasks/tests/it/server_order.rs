@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use crate::server_harness::{VERSION, all_capabilities, ask, ask_with, meta, server};
 
+/// Rule, headers, message, and the code and status that are expected.
+type Row = (&'static str, Vec<(&'static str, &'static str)>, Value, (i64, u16));
+
 /// Code and status of an answer.
 fn verdict(back: &(u16, Value)) -> (i64, u16) {
     (back.1["error"]["code"].as_i64().unwrap_or(0), back.0)
@@ -30,7 +33,7 @@ async fn over_http_the_first_broken_rule_decides() {
     let server = server().await;
     let unknown = json!("tsk_unknown");
     // Each row repairs what the row before was refused for, and breaks what comes later.
-    let rows: Vec<(&str, Vec<(&str, &str)>, Value, (i64, u16))> = vec![
+    let rows: Vec<Row> = vec![
         (
             "2: not JSON-RPC",
             vec![],
