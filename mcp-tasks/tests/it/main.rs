@@ -9,17 +9,23 @@ mod engine_restart;
 #[cfg(feature = "sqlite")]
 mod engine_sqlite;
 mod faulty_store;
-#[cfg(feature = "http")]
+#[cfg(all(feature = "http", feature = "macros"))]
 mod http_client;
-#[cfg(feature = "http")]
+#[cfg(all(feature = "http", feature = "macros"))]
 mod http_wire;
+#[cfg(feature = "macros")]
 mod server_harness;
+#[cfg(feature = "macros")]
 mod server_order;
+#[cfg(feature = "macros")]
 mod server_results;
+#[cfg(feature = "macros")]
 mod server_sequence;
+#[cfg(feature = "macros")]
 mod server_store;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(all(feature = "stdio", feature = "macros"))]
 mod stdio_wire;
 mod store;
 mod support;
