@@ -23,7 +23,10 @@ mod tools;
 
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 
-use mcp_tasks_types::v2026_07_28::{self, Implementation, RequestId, method::NOTIFICATIONS_CANCELLED};
+use mcp_tasks_types::v2026_07_28::{
+    self, Implementation, RequestId,
+    method::{NOTIFICATIONS_CANCELLED, TOOLS_CALL},
+};
 
 pub use self::{builder::ServerBuilder, reply::Reply};
 use self::{
@@ -100,8 +103,13 @@ impl Inner {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Glance {
-    /// A request with this id.
-    Request(RequestId),
+    /// A request that wants an answer.
+    Request {
+        /// Its id.
+        id: RequestId,
+        /// Whether it calls a tool, so that its answer may take long.
+        calls_tool: bool,
+    },
     /// The request with this id is not wanted any more.
     Cancels(RequestId),
     /// Anything else, well formed or not; the server knows what to do with it.
@@ -112,7 +120,9 @@ impl Glance {
     /// Looks at a message.
     pub fn of(message: &[u8]) -> Self {
         match envelope::read(message) {
-            Ok(Message::Request(request)) => Self::Request(request.id),
+            Ok(Message::Request(request)) => {
+                Self::Request { calls_tool: request.method == TOOLS_CALL, id: request.id }
+            }
             Ok(Message::Notification(notification)) if notification.method == NOTIFICATIONS_CANCELLED => {
                 let id = notification.params.get("requestId");
                 id.and_then(envelope::request_id).map_or(Self::Other, Self::Cancels)

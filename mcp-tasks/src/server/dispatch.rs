@@ -100,6 +100,11 @@ pub(super) fn id_in_use(id: RequestId) -> Reply {
     refused(Some(id), Refusal::InvalidRequest(what))
 }
 
+/// More calls at a time than a transport lets wait.
+pub(super) fn busy(id: RequestId) -> Reply {
+    refused(Some(id), Refusal::Internal("Too many calls wait for their answers".to_owned()))
+}
+
 fn with_status(status: u16, answer: Reply) -> Reply {
     answer.into_text().map_or_else(|| Reply::silent(status), |text| Reply::new(status, text))
 }

@@ -53,4 +53,9 @@ impl Reply {
     pub fn id_in_use(id: RequestId) -> Self {
         dispatch::id_in_use(id)
     }
+
+    /// For a call beyond what the transport lets wait at a time.
+    pub fn busy(id: RequestId) -> Self {
+        dispatch::busy(id)
+    }
 }

@@ -28,12 +28,12 @@ use crate::{
 pub struct StdioOptions {
     message_limit: usize,
     drain: Duration,
-    in_flight: usize,
+    calls: usize,
 }
 
 impl Default for StdioOptions {
     fn default() -> Self {
-        Self { message_limit: DEFAULT_MESSAGE_LIMIT, drain: Duration::from_millis(500), in_flight: 256 }
+        Self { message_limit: DEFAULT_MESSAGE_LIMIT, drain: Duration::from_millis(500), calls: 256 }
     }
 }
 
@@ -52,10 +52,11 @@ impl StdioOptions {
         self
     }
 
-    /// How many requests are worked on at a time; the next one is read when one is answered.
+    /// How many calls of tools may wait for their answers at a time; more are refused. Other requests are
+    /// always served, so that tasks can be followed and cancelled while calls wait.
     #[must_use]
-    pub fn with_in_flight(mut self, requests: usize) -> Self {
-        self.in_flight = requests.max(1);
+    pub fn with_calls(mut self, calls: usize) -> Self {
+        self.calls = calls;
         self
     }
 }
@@ -197,7 +198,7 @@ async fn answer_lines(
     options: &StdioOptions,
 ) {
     let mut in_flight = InFlight::default();
-    let permits = Arc::new(Semaphore::new(options.in_flight));
+    let calls = Arc::new(Semaphore::new(options.calls));
     while let Some(line) = lines.recv().await {
         in_flight.forget_finished();
         let Line::Message(bytes) = line else {
@@ -205,8 +206,8 @@ async fn answer_lines(
             send(&answers, refusal.into_text()).await;
             continue;
         };
-        let id = match Glance::of(&bytes) {
-            Glance::Request(id) => id,
+        let (id, calls_tool) = match Glance::of(&bytes) {
+            Glance::Request { id, calls_tool } => (id, calls_tool),
             Glance::Cancels(id) => {
                 in_flight.cancel(&key(&id));
                 continue;
@@ -223,9 +224,11 @@ async fn answer_lines(
             send(&answers, Reply::id_in_use(id).into_text()).await;
             continue;
         }
-        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else {
-            return;
-        };
+        let permit = if calls_tool { Arc::clone(&calls).try_acquire_owned().ok() } else { None };
+        if calls_tool && permit.is_none() {
+            send(&answers, Reply::busy(id).into_text()).await;
+            continue;
+        }
         let server = server.clone();
         let answers = answers.clone();
         let handle = in_flight.work.spawn(async move {

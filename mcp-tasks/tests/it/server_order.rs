@@ -263,6 +263,26 @@ async fn a_missing_task_name_is_taken_and_a_wrong_one_is_not() {
     }
 }
 
+// P106, C-91: ids that need care, compared after decoding.
+#[tokio::test]
+async fn an_odd_task_name_is_decoded_before_it_is_compared() {
+    let server = server().await;
+    let table = [
+        ("a b", "a b", (-32_602, 200)),
+        ("\u{65e5}\u{672c}", "=?base64?5pel5pys?=", (-32_602, 200)),
+        ("=?base64?eA==?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?=", (-32_602, 200)),
+        ("=?base64?eA==?=", "=?base64?eA==?=", (-32_020, 400)),
+        ("t-1", "=?base64??=", (-32_020, 400)),
+        ("t-1", "", (-32_020, 400)),
+    ];
+    for (id, header, expected) in table {
+        let message = get_task(meta(all_capabilities()), json!(id));
+        let headers = [("MCP-Protocol-Version", VERSION), ("Mcp-Method", "tasks/get"), ("Mcp-Name", header)];
+        let back = ask_with(&server, &headers, &message).await;
+        assert_eq!(verdict(&back), expected, "{id} {header}");
+    }
+}
+
 // R-1 step 4: the option.
 #[tokio::test]
 async fn a_strict_server_refuses_a_missing_task_name() {

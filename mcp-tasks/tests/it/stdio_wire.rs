@@ -187,3 +187,26 @@ async fn a_line_beyond_the_limit_is_refused_and_the_next_one_is_answered() {
     connection.send_message(&request(json!(2), "tools/list", json!({}))).await;
     assert_eq!(connection.next().await["id"], 2);
 }
+
+// P150: calls that wait hold up nothing else, and may be cancelled.
+#[tokio::test]
+async fn calls_beyond_the_limit_are_refused_and_other_requests_are_served() {
+    let mut connection = Connection::open(StdioOptions::default().with_calls(2)).await;
+    for id in [1, 2, 3] {
+        connection.send_message(&call(json!(id), "endless", json!({}))).await;
+    }
+    let refused = connection.next().await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(3), &json!(-32_603)));
+    connection.send_message(&request(json!(4), "tasks/get", json!({"taskId": "tsk_1"}))).await;
+    assert_eq!(connection.next().await["id"], 4);
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    connection.send_message(&cancel).await;
+    // The place becomes free when the cancelled call is gone, which is not at once.
+    loop {
+        connection.send_message(&call(json!(5), "add", json!({}))).await;
+        let answer = connection.next().await;
+        if answer["error"]["code"] != -32_603 {
+            break;
+        }
+    }
+}
