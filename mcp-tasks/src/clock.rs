@@ -23,16 +23,25 @@ pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;
 
+    /// The current time in milliseconds since 1970, for comparing: making a text of it is what costs.
+    fn now_millis(&self) -> i64 {
+        self.now().unix_millis()
+    }
+
     /// Ends when `deadline` has come; at once when it lies in the past.
     fn sleep_until(&self, deadline: &Timestamp) -> BoxFuture<'static, ()>;
 }
 
 /// The time `millis` after `start`, as far as the calendar reaches.
 pub(crate) fn after(start: &Timestamp, millis: u64) -> Timestamp {
+    Timestamp::from_unix_millis(millis_after(start.unix_millis(), millis))
+}
+
+/// The same in milliseconds since 1970.
+pub(crate) fn millis_after(start: i64, millis: u64) -> i64 {
     // The last instant of the year 9999; RFC 3339 has no later one.
     const LAST: i64 = 253_402_300_799_999;
-    let millis = i64::try_from(millis).unwrap_or(i64::MAX);
-    Timestamp::from_unix_millis(start.unix_millis().saturating_add(millis).min(LAST))
+    start.saturating_add(i64::try_from(millis).unwrap_or(i64::MAX)).min(LAST)
 }
 
 /// The wall clock, with tokio's timers.
@@ -49,10 +58,14 @@ impl SystemClock {
 }
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the clock that everybody else asks")]
     fn now(&self) -> Timestamp {
+        Timestamp::from_unix_millis(self.now_millis())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the clock that everybody else asks")]
+    fn now_millis(&self) -> i64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_unix_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     }
 
     fn sleep_until(&self, deadline: &Timestamp) -> BoxFuture<'static, ()> {
@@ -109,7 +122,11 @@ impl Default for ManualClock {
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_unix_millis(self.now.load(Ordering::SeqCst))
+        Timestamp::from_unix_millis(self.now_millis())
+    }
+
+    fn now_millis(&self) -> i64 {
+        self.now.load(Ordering::SeqCst)
     }
 
     fn sleep_until(&self, deadline: &Timestamp) -> BoxFuture<'static, ()> {
@@ -133,6 +150,10 @@ impl Clock for ManualClock {
 impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
     fn now(&self) -> Timestamp {
         (**self).now()
+    }
+
+    fn now_millis(&self) -> i64 {
+        (**self).now_millis()
     }
 
     fn sleep_until(&self, deadline: &Timestamp) -> BoxFuture<'static, ()> {

@@ -24,7 +24,7 @@ use self::core::{Core, Refusal, Tool};
 use self::supervise::End;
 use crate::clock::after;
 use crate::digest;
-use crate::error::{ArgumentError, EngineError, EngineErrorKind, InterruptedKind};
+use crate::error::{EngineError, EngineErrorKind, InterruptedKind};
 use crate::lifecycle::{Event, Outcome};
 use crate::output::text_result;
 use crate::owner::Owner;
@@ -120,16 +120,6 @@ impl Engine {
         self.core.tool(name).map(|tool| &tool.definition)
     }
 
-    /// Whether a tool can be called with these arguments.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with them; `None` inside when there is no such tool.
-    pub fn check(&self, tool: &str, arguments: &RawObject) -> Result<(), Option<ArgumentError>> {
-        let tool = self.core.tool(tool).ok_or(None)?;
-        (tool.check)(arguments).map_err(Some)
-    }
-
     /// Creates a task and starts its body. The task is durable when this returns, and it lives on when the caller does
     /// not wait for that: then either nothing was created, or the task runs to its end like any other.
     ///
@@ -171,7 +161,7 @@ impl Engine {
         else {
             return Err(EngineError::task_not_found());
         };
-        if !record.is_due(&self.core.now()) {
+        if !record.is_due(self.core.clock.now_millis()) {
             return Ok(record);
         }
         self.core.overdue(record).await?.ok_or_else(EngineError::task_not_found)

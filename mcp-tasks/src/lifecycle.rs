@@ -232,7 +232,7 @@ pub fn apply(
         Event::Answer { responses } => next.answer(responses),
         Event::Cancel { reason } => next.cancel(reason),
         Event::Finish { outcome, .. } => next.finish(outcome),
-        Event::Expire { retain_ms } if record.is_due(now) => next.expire(retain_ms),
+        Event::Expire { retain_ms } if record.is_due(now.unix_millis()) => next.expire(retain_ms),
         Event::Expire { .. } => return Err(illegal(&event, IllegalReason::NotDue)),
         Event::Claim { .. } if record.is_leased(now) => return Err(illegal(&event, IllegalReason::Leased)),
         Event::Claim { worker, until } => next.claim(worker, until),
@@ -339,7 +339,7 @@ impl Draft<'_> {
             Outcome::Failed { error, message } => (State::Failed { error }, Some(message)),
             Outcome::Cancelled { message } => (State::Cancelled, Some(message)),
         };
-        let due_at = self.record.due_at();
+        let due = self.record.due_millis();
         self.touch();
         self.record.state = state;
         self.record.status_message = message;
@@ -351,7 +351,7 @@ impl Draft<'_> {
             }
         }
         self.effects.push(Effect::Finish);
-        if self.record.due_at() != due_at {
+        if self.record.due_millis() != due {
             self.effects.push(Effect::Reschedule);
         }
         true

@@ -163,9 +163,25 @@ mod tests {
     fn text_and_nothing_have_no_schema() {
         assert_eq!(String::schema(), None);
         assert_eq!(<()>::schema(), None);
+        assert_eq!(CallToolResult::schema(), None);
+        assert_eq!(Vec::<ContentBlock>::schema(), None);
         assert_eq!(written("text".into_result())["content"], json!([{"type": "text", "text": "text"}]));
         assert_eq!(written(String::from("text").into_result()).get("structuredContent"), None);
         assert_eq!(written(().into_result())["content"], json!([]));
+        let blocks = vec![ContentBlock::Text(TextContent::new("text"))];
+        let wanted = written(blocks.clone().into_result());
+        assert_eq!(
+            wanted,
+            json!({
+                "resultType": "complete",
+                "content": [{"type": "text", "text": "text"}],
+                "isError": false,
+            })
+        );
+        assert_eq!(written(blocks[0].clone().into_result()), wanted);
+        // A finished result stays as it is.
+        let own = CallToolResult::new(blocks).with_is_error(true);
+        assert_eq!(own.clone().into_result().unwrap(), own);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::clock::after;
+use crate::clock::millis_after;
 use crate::owner::Owner;
 
 /// The format that this version writes; every older one can be read.
@@ -122,17 +122,25 @@ impl TaskRecord {
     /// When something has to happen by itself: a live task fails, an ended one is removed. None means never.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {
-        let end_of_life = after(&self.created_at, self.ttl_ms?);
+        self.due_millis().map(Timestamp::from_unix_millis)
+    }
+
+    /// That moment in milliseconds since 1970.
+    #[must_use]
+    pub fn due_millis(&self) -> Option<i64> {
+        let end_of_life = millis_after(self.created_at.unix_millis(), self.ttl_ms?);
         match (&self.finished_at, self.retain_ms) {
-            (Some(finished_at), Some(retain_ms)) => Some(end_of_life.max(after(finished_at, retain_ms))),
+            (Some(finished_at), Some(retain_ms)) => {
+                Some(end_of_life.max(millis_after(finished_at.unix_millis(), retain_ms)))
+            }
             _ => Some(end_of_life),
         }
     }
 
     /// Whether that moment has come.
     #[must_use]
-    pub fn is_due(&self, now: &Timestamp) -> bool {
-        self.due_at().is_some_and(|due_at| due_at <= *now)
+    pub fn is_due(&self, now_millis: i64) -> bool {
+        self.due_millis().is_some_and(|due| due <= now_millis)
     }
 
     /// The questions that wait for an answer.
@@ -407,8 +415,8 @@ mod tests {
         assert_eq!(record.due_at().unwrap().unix_millis(), 1_500);
         record.finished_at = Some(Timestamp::from_unix_millis(1_400));
         assert_eq!(record.due_at().unwrap().unix_millis(), 1_500);
-        assert!(!record.is_due(&Timestamp::from_unix_millis(1_499)));
-        assert!(record.is_due(&Timestamp::from_unix_millis(1_500)));
+        assert!(!record.is_due(1_499));
+        assert!(record.is_due(1_500));
     }
 
     #[test]

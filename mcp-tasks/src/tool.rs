@@ -213,6 +213,10 @@ impl ToolDefinition {
         if self.inputs.iter().any(|input| input.key == key) {
             self.faults.push(fault(None, "the key is declared twice".to_owned()));
         }
+        if key.is_empty() || key.contains('#') {
+            // `key#2` is the second time that `key` is asked for.
+            self.faults.push(fault(None, "a key is not empty and holds no `#`".to_owned()));
+        }
         match FormSchema::of::<T>() {
             Err(errors) => {
                 self.faults.extend(errors.into_iter().map(|error| fault(error.member, error.message)));
@@ -571,11 +575,12 @@ mod tests {
             .poll_ms(0)
             .input::<Inner>("key", "?")
             .input::<Inner>("key", "?")
+            .input::<Inner>("key#2", "?")
             .input::<Nested>("nested", "?");
         let faults: Vec<String> = definition.faults().iter().map(ToString::to_string).collect();
-        assert_eq!(faults.len(), 7, "{faults:#?}");
+        assert_eq!(faults.len(), 8, "{faults:#?}");
         assert!(faults[3].contains("`my tool`, input `key`: the key is declared twice"), "{}", faults[3]);
-        assert!(faults[4].contains("`my tool`, input `nested`, member `inner`: "), "{}", faults[4]);
+        assert!(faults[5].contains("`my tool`, input `nested`, member `inner`: "), "{}", faults[5]);
     }
 
     /// a form that asks for a secret is found.

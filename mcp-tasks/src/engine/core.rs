@@ -123,8 +123,8 @@ impl Core {
         if let Some(run) = run {
             run.publish(record);
         }
-        if let Some(due_at) = record.due_at() {
-            self.wake_timer_by(due_at.unix_millis());
+        if let Some(due) = record.due_millis() {
+            self.wake_timer_by(due);
         }
     }
 
@@ -158,20 +158,17 @@ impl Core {
         }
     }
 
-    /// The same for what must not get lost because the store fails for a moment.
+    /// The same for a body, which can wait for a store that fails for a moment, but not for ever.
     pub(super) async fn transition_surely(
         &self,
         known: SharedRecord,
         event: Event,
+        patience: Patience,
     ) -> Result<SharedRecord, Refusal> {
-        let mut wait_ms = 10;
+        let mut retry = Retry::new(patience);
         loop {
             match self.transition(Arc::clone(&known), event.clone()).await {
-                Err(Refusal::Store(err)) if wait_ms < 5_000 && is_passing(&err) => {
-                    tracing::warn!(task = %known.id, error = %err, "the store failed, trying again");
-                    self.clock.sleep_until(&after(&self.now(), wait_ms)).await;
-                    wait_ms *= 3;
-                }
+                Err(Refusal::Store(err)) => retry.after(self, err).await.map_err(Refusal::Store)?,
                 done => return done,
             }
         }
@@ -191,9 +188,40 @@ impl Core {
     }
 }
 
-/// Whether trying again can help.
-pub(super) fn is_passing(err: &StoreError) -> bool {
-    err.kind() == StoreErrorKind::Unavailable
+/// How long a failing store is tried again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// A few seconds.
+    Short,
+    /// As long as the engine is there: the end of a run must not get lost.
+    Endless,
+}
+
+/// Trying again, at growing distances.
+pub(super) struct Retry {
+    patience: Patience,
+    wait_ms: u64,
+}
+
+impl Retry {
+    pub(super) fn new(patience: Patience) -> Self {
+        Self { patience, wait_ms: 10 }
+    }
+
+    /// Waits before the next try, or gives the error back when there shall be none.
+    pub(super) async fn after(&mut self, core: &Core, err: StoreError) -> Result<(), StoreError> {
+        let patient = match self.patience {
+            Patience::Short => self.wait_ms < 5_000,
+            Patience::Endless => self.wait_ms < 5_000 || !*core.closing.borrow(),
+        };
+        if !patient || err.kind() != StoreErrorKind::Unavailable {
+            return Err(err);
+        }
+        tracing::warn!(error = %err, "the store failed, trying again");
+        core.clock.sleep_until(&after(&core.now(), self.wait_ms)).await;
+        self.wait_ms = (self.wait_ms * 3).min(30_000);
+        Ok(())
+    }
 }
 
 /// A run's place in the table, given up when the run is over, however it ends.

@@ -35,6 +35,11 @@ impl Core {
     }
 
     async fn take_up(self: &Arc<Self>, record: SharedRecord) -> Result<(), StoreError> {
+        if record.is_due(self.clock.now_millis()) {
+            // Its lifetime ended while nobody was there.
+            let head = TaskRecord::clone(&record).into_parts().0;
+            return self.overdue(Arc::new(head)).await.map(drop);
+        }
         let token = record.lease.as_ref().map_or(0, |lease| lease.token);
         let outcome = match self.runnable(&record) {
             Ok((tool, arguments)) => {

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use mcp_tasks_types::{RawObject, TaskId};
 use tokio::sync::watch;
 
-use super::core::{Core, Refusal, Tool, is_passing};
-use crate::clock::after;
+use super::core::{Core, Patience, Refusal, Retry, Tool};
 use crate::error::{Interrupted, InterruptedKind};
 use crate::lifecycle::{Event, IllegalReason};
 use crate::record::{InputState, SharedRecord, StepRecord, TaskRecord};
@@ -189,7 +188,7 @@ impl Run {
 
     /// Writes what the body says about its task.
     pub(crate) async fn emit(&self, event: Event) -> Result<(), Interrupted> {
-        match self.core.transition_surely(self.record(), event).await {
+        match self.core.transition_surely(self.record(), event, Patience::Short).await {
             Ok(_) => Ok(()),
             Err(refusal) => Err(self.refused(refusal).await),
         }
@@ -240,7 +239,7 @@ impl Run {
 
     /// Records a step, durably.
     pub(crate) async fn record_step(&self, token: u64, step: StepRecord) -> Result<(), Interrupted> {
-        let mut wait_ms = 10;
+        let mut retry = Retry::new(Patience::Short);
         loop {
             let err = match self.core.store.append_step(&self.id, token, step.clone()).await {
                 Ok(()) => return Ok(()),
@@ -256,11 +255,11 @@ impl Run {
                     self.stop(InterruptedKind::LeaseLost);
                     return self.checkpoint();
                 }
-                _ if wait_ms < 5_000 && is_passing(&err) => {
-                    self.core.clock.sleep_until(&after(&self.core.now(), wait_ms)).await;
-                    wait_ms *= 3;
+                _ => {
+                    if let Err(err) = retry.after(&self.core, err).await {
+                        return Err(self.refused(Refusal::Store(err)).await);
+                    }
                 }
-                _ => return Err(self.refused(Refusal::Store(err)).await),
             }
         }
     }

@@ -7,7 +7,7 @@ use mcp_tasks_types::v2026_07_28::CallToolResult;
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-use super::core::{Core, Refusal, Registration};
+use super::core::{Core, Patience, Refusal, Registration};
 use super::run::{Fault, Run};
 use crate::clock::after;
 use crate::context::TaskContext;
@@ -190,7 +190,7 @@ async fn settle(run: &Arc<Run>, (body, end): (Option<Body>, End)) {
 
 async fn record(run: &Arc<Run>, event: Event) {
     let name = event.name();
-    match run.core().transition_surely(run.record(), event).await {
+    match run.core().transition_surely(run.record(), event, Patience::Endless).await {
         Ok(record) => {
             tracing::info!(task = %record.id, status = record.state.name(), event = name, "the run is over");
         }

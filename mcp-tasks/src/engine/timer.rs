@@ -71,7 +71,7 @@ impl Core {
 
     /// Ends a live task whose lifetime is over; removes an ended one. Gives what is left of it.
     pub(super) async fn overdue(&self, record: SharedRecord) -> Result<Option<SharedRecord>, StoreError> {
-        if !record.is_due(&self.now()) {
+        if !record.is_due(self.clock.now_millis()) {
             return Ok(Some(record));
         }
         if !record.state.is_terminal() {

@@ -57,7 +57,11 @@ impl MemoryStore {
 
 #[derive(Debug, Default)]
 struct Tasks {
-    entries: BTreeMap<TaskId, Entry>,
+    #[expect(
+        clippy::disallowed_types,
+        reason = "never iterated; a look-up costs the same however many tasks are kept"
+    )]
+    entries: std::collections::HashMap<TaskId, Entry>,
     due: BTreeSet<(i64, TaskId)>,
     /// Live tasks by the end of their lease, then by age; those without a lease come first.
     claimable: BTreeSet<(i64, i64, TaskId)>,
@@ -91,8 +95,8 @@ fn turn(record: &TaskRecord) -> (i64, i64, TaskId) {
 
 impl Tasks {
     fn index(&mut self, record: &TaskRecord) {
-        if let Some(due_at) = record.due_at() {
-            self.due.insert((due_at.unix_millis(), record.id.clone()));
+        if let Some(due) = record.due_millis() {
+            self.due.insert((due, record.id.clone()));
         }
         if !record.state.is_terminal() {
             self.claimable.insert(turn(record));
@@ -103,8 +107,8 @@ impl Tasks {
     }
 
     fn unindex(&mut self, record: &TaskRecord) {
-        if let Some(due_at) = record.due_at() {
-            self.due.remove(&(due_at.unix_millis(), record.id.clone()));
+        if let Some(due) = record.due_millis() {
+            self.due.remove(&(due, record.id.clone()));
         }
         self.claimable.remove(&turn(record));
         if let Some(lease) = &record.lease

@@ -62,6 +62,23 @@ async fn end_is_seen_when_it_is_written_and_not_before() {
     assert_eq!(text(&bench.settled(&id).await), "done");
 }
 
+/// However long the store fails: the end of a run is not given up.
+#[tokio::test]
+async fn end_is_written_however_long_the_store_fails() {
+    let bench = faulty_bench().await;
+    for _ in 0..20 {
+        bench.store.fail("replace", StoreErrorKind::Unavailable);
+    }
+    let id = bench.create(json!([["return", "done"]])).await;
+    while bench.store.faults_left() > 0 {
+        eventually("a wait", || bench.clock.next_deadline().is_some()).await;
+        bench.clock.advance(5_000);
+        tokio::task::yield_now().await;
+    }
+    bench.clock.advance(30_000);
+    assert_eq!(text(&bench.settled(&id).await), "done");
+}
+
 /// A body whose word cannot be kept does not go on as if it had been.
 #[tokio::test]
 async fn body_whose_writes_fail_for_good_fails() {

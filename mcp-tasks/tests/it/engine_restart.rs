@@ -212,3 +212,16 @@ async fn running_task_keeps_its_lease() {
     let record = bench.get(&id).await;
     assert_eq!((record.version, record.attempt), (version, 1));
 }
+
+/// a task whose lifetime ended while nobody was there fails, and its body is not run again.
+#[tokio::test]
+async fn task_that_outlived_the_restart_expires() {
+    let bench = bench().await;
+    let id = bench.create(json!([["count", "outlived"], ["ask", "approve"]])).await;
+    bench.asked(&id, 1).await;
+    let store = bench.store.reopen();
+    bench.clock.advance(900_000);
+    let next = bench_over(Arc::new(store), Arc::clone(&bench.clock)).await;
+    assert_eq!(next.get(&id).await.status_message.as_deref(), Some("Task expired"));
+    assert_eq!(count("outlived"), 1);
+}

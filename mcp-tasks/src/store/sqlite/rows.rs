@@ -45,10 +45,6 @@ impl Head {
     pub(super) fn into_record(self) -> TaskRecord {
         self.record
     }
-
-    fn due_at(&self) -> Option<i64> {
-        self.record.due_at().map(|due_at| due_at.unix_millis())
-    }
 }
 
 fn integer(value: u64) -> i64 {
@@ -66,7 +62,7 @@ pub(super) fn insert(connection: &Connection, head: &Head) -> Result<(), StoreEr
         record.owner.tenant(),
         record.owner.principal(),
         record.created_at.unix_millis(),
-        head.due_at(),
+        record.due_millis(),
         !record.state.is_terminal(),
         integer(record.version),
         integer(record.fence),
@@ -131,7 +127,7 @@ pub(super) fn replace(connection: &Connection, head: Head, expected: u64) -> Res
         integer(expected),
         head.text,
         integer(record.version),
-        head.due_at(),
+        record.due_millis(),
         !record.state.is_terminal(),
         integer(record.fence),
         record.attempt,
