@@ -38,6 +38,28 @@ use crate::{engine::Engine, owner::Owner};
 const SUPPORTED_VERSIONS: [&str; 1] = [v2026_07_28::PROTOCOL_VERSION];
 
 /// A server with its tools and its store. Clones are handles of the same server.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use mcp_tasks::server::RequestContext;
+/// use mcp_tasks::{Server, ToolError, task_tool};
+///
+/// /// Says what it was told.
+/// #[task_tool]
+/// async fn echo(text: String) -> Result<String, ToolError> {
+///     Ok(text)
+/// }
+///
+/// let server = Server::builder("example", "1.0.0").tool::<echo>().build().await?;
+///
+/// // What a transport does with each message:
+/// let context = RequestContext::new(server.owner().clone());
+/// let reply = server.answer(&context, br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+/// assert_eq!(reply.status(), 400);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Server {
     inner: Arc<Inner>,

@@ -307,7 +307,7 @@ fn shorten(value: &mut Value) {
 fn build_server() -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "mcp-tasks-examples"])
+        .args(["build", "--package", "mcp-tasks-examples"])
         .args(["--bin", "report", "--message-format", "json-render-diagnostics"])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
         .stderr(Stdio::inherit())

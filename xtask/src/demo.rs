@@ -4,5 +4,5 @@ use std::process::ExitCode;
 
 /// Hands over to the driver, which lives where the types are compiled.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
-    crate::run::wire_package("demo", arguments)
+    crate::run::wire_package("demo", arguments, true)
 }

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     match command.as_str() {
         "codegen" => run::reported(codegen::run(&run::root(), &rest)),
-        "wire" => run::wire_package("wire", &rest),
+        "wire" => run::wire_package("wire", &rest, false),
         "test" => run::without_arguments(&command, &rest, test::run),
         "demo" => demo::run(&rest),
         "ci" => run::without_arguments(&command, &rest, ci::run),

@@ -19,10 +19,14 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// A command of the package that has the types compiled, with our streams passed on.
-pub(crate) fn wire_package(command: &str, arguments: &[String]) -> ExitCode {
-    let mut cargo = cargo(&["run", "--quiet", "--package", "mcp-tasks-wire", "--"]);
-    passed_on(cargo.arg(command).args(arguments))
+/// A command of the package that has the types compiled, with our streams passed on. Building it may take
+/// a while, which a person wants to see and a program that reads our streams does not.
+pub(crate) fn wire_package(command: &str, arguments: &[String], shows_building: bool) -> ExitCode {
+    let mut cargo = cargo(&["run", "--package", "mcp-tasks-wire"]);
+    if !shows_building {
+        cargo.arg("--quiet");
+    }
+    passed_on(cargo.arg("--").arg(command).args(arguments))
 }
 
 /// Runs a command in our place: its exit status becomes ours.

@@ -9,6 +9,7 @@ use mcp_tasks_types::{
     },
 };
 use serde::Serialize;
+use tracing::Instrument as _;
 
 use super::{
     Inner, RequestContext, SUPPORTED_VERSIONS,
@@ -33,7 +34,8 @@ impl Inner {
             Ok(Message::Response) | Err(Malformed::Silent) => return Reply::silent(BAD_REQUEST),
             Err(Malformed::Answered { id, refusal }) => return refused(id, refusal),
         };
-        match self.serve(context, &request).await {
+        let span = tracing::info_span!("request", method = %request.method);
+        match self.serve(context, &request).instrument(span).await {
             Ok(result) => answered(request.id, result),
             Err(refusal) => refused(Some(request.id), refusal),
         }

@@ -82,6 +82,16 @@ impl HttpOptions {
 /// The endpoint, at the root of a router: nest it where you want it, for instance at `/mcp`.
 ///
 /// Authentication and further limits are layers around it.
+///
+/// ```
+/// use mcp_tasks::Server;
+/// use mcp_tasks::transport::http::{HttpOptions, router};
+///
+/// fn application(server: Server) -> axum::Router {
+///     let options = HttpOptions::default().with_allowed_origin("https://app.example");
+///     axum::Router::new().nest("/mcp", router(server, options))
+/// }
+/// ```
 pub fn router(server: Server, options: HttpOptions) -> Router {
     let endpoint = Arc::new(Endpoint { server, options });
     Router::new().route("/", post(receive)).with_state(endpoint)
