@@ -8,7 +8,7 @@
 mod peer;
 
 use std::{
-    io::{Write as _, stdout},
+    io::{Write, stdout},
     path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
     time::Duration,
@@ -156,7 +156,7 @@ fn drive(server: &Path, store: &Path, transport: Transport) -> Result<(), Failur
     let mut task_id = None;
     for step in &SEQUENCE {
         let peer = transport.start(server, store, step.worker_steps)?;
-        let result = perform(step, peer, task_id.as_deref())?;
+        let result = perform(&mut stdout(), step, peer, task_id.as_deref())?;
         if let Some(id) = result.get("taskId").and_then(Value::as_str) {
             task_id = Some(id.to_owned());
         }
@@ -165,9 +165,14 @@ fn drive(server: &Path, store: &Path, transport: Transport) -> Result<(), Failur
 }
 
 /// Sends one step's request, again and again where the worker has to get somewhere first.
-fn perform(step: &Step, mut peer: Box<dyn Peer>, task_id: Option<&str>) -> Result<Value, Failure> {
+fn perform(
+    out: &mut impl Write,
+    step: &Step,
+    mut peer: Box<dyn Peer>,
+    task_id: Option<&str>,
+) -> Result<Value, Failure> {
     let request = request(step, task_id)?;
-    writeln!(stdout(), "-> {}", shortened(&request))?;
+    writeln!(out, "-> {}", shortened(&request))?;
 
     let deadline = peer::now() + PATIENCE;
     let expected = line(step.id, step.result_type, step.status);
@@ -181,8 +186,8 @@ fn perform(step: &Step, mut peer: Box<dyn Peer>, task_id: Option<&str>) -> Resul
             std::thread::sleep(Duration::from_millis(interval.unwrap_or(1_000)));
             continue;
         }
-        writeln!(stdout(), "<- {}", shortened(&answer))?;
-        writeln!(stdout(), "{found}")?;
+        writeln!(out, "<- {}", shortened(&answer))?;
+        writeln!(out, "{found}")?;
         if found != expected {
             return Err(format!("the answer differs\n  expected: {expected}\n  found:    {found}").into());
         }
@@ -324,4 +329,79 @@ fn build_server() -> Result<PathBuf, Failure> {
         }
     }
     Err("cargo did not say where the example's program is".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Failure, SEQUENCE, line_of, peer::Peer, perform};
+
+    /// A server that says what it was told to say, in order.
+    struct Scripted(Vec<Value>);
+
+    impl Peer for Scripted {
+        fn ask(&mut self, _request: &Value) -> Result<Value, Failure> {
+            Ok(self.0.remove(0))
+        }
+
+        fn end(self: Box<Self>) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    fn snapshot(status: &str) -> Value {
+        json!({"jsonrpc": "2.0", "id": 2, "result": {
+            "resultType": "complete", "taskId": "tsk_1", "status": status,
+            "createdAt": "2026-08-21T10:30:00Z", "lastUpdatedAt": "2026-08-21T10:30:00Z",
+            "ttlMs": 900_000, "pollIntervalMs": 1,
+            "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}},
+        }})
+    }
+
+    fn run(step: usize, answers: Vec<Value>) -> Result<Value, String> {
+        let peer = Box::new(Scripted(answers));
+        perform(&mut std::io::sink(), &SEQUENCE[step], peer, Some("tsk_1"))
+            .map_err(|failure| failure.to_string())
+    }
+
+    // S-40
+    #[test]
+    fn any_difference_fails_and_tells_both_sides() {
+        assert!(run(2, vec![snapshot("working")]).is_ok());
+        let failure = run(2, vec![snapshot("cancelled")]).unwrap_err();
+        assert!(failure.contains("expected: id=2 resultType=complete status=working"), "{failure}");
+        assert!(failure.contains("found:    id=2 resultType=complete status=cancelled"), "{failure}");
+
+        let mut nobody = snapshot("working");
+        nobody["result"]["_meta"] = json!({});
+        assert!(run(2, vec![nobody]).is_err());
+        let mut other_id = snapshot("working");
+        other_id["id"] = json!("2");
+        assert!(run(2, vec![other_id]).is_err());
+        let mut no_lifetime = snapshot("working");
+        no_lifetime["result"].as_object_mut().unwrap().remove("ttlMs");
+        assert!(run(2, vec![no_lifetime]).is_err());
+    }
+
+    #[test]
+    fn only_a_live_task_is_polled_again() {
+        let mut done = snapshot("completed");
+        done["id"] = json!(5);
+        done["result"]["result"] = json!({
+            "resultType": "complete", "content": [], "isError": false,
+            "structuredContent": {"size": "large", "approved": true},
+        });
+        assert!(run(5, vec![snapshot("working"), snapshot("working"), done.clone()]).is_ok());
+        assert!(run(5, vec![snapshot("cancelled"), done]).is_err());
+    }
+
+    // S-40: the word where there is no status.
+    #[test]
+    fn an_acknowledgement_and_an_error_have_their_own_lines() {
+        let acknowledged = json!({"id": 4, "result": {"resultType": "complete"}});
+        assert_eq!(line_of(4, &acknowledged), "id=4 resultType=complete status=ack");
+        let error = json!({"id": 4, "error": {"code": 1}});
+        assert_eq!(line_of(4, &error), r#"id=4 error={"code":1}"#);
+    }
 }

@@ -53,13 +53,9 @@ impl HttpPeer {
         let stderr = child.stderr.take();
         let process = Process(child);
         let mut lines = BufReader::new(stderr.ok_or("no standard error")?).lines();
-        let url = loop {
-            let line = lines.next().ok_or("the server ended before it listened")??;
-            if let Some(url) = line.strip_prefix("listening on ") {
-                break url.to_owned();
-            }
-            return Err(format!("the server says: {line}").into());
-        };
+        let line = lines.next().ok_or("the server ended before it listened")??;
+        let url = line.strip_prefix("listening on ").ok_or_else(|| format!("the server says: {line}"))?;
+        let url = url.to_owned();
         // Whatever else it says is for the person at the terminal.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
