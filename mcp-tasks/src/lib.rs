@@ -1,4 +1,74 @@
 //! Durable, cancellable tasks for MCP tools.
+//!
+//! A tool that takes minutes, asks a person something half-way and has to survive a restart is one async function with
+//! `#[task_tool]` on it. Clients that know tasks get a handle to poll, answer and cancel; others wait for the result.
+//!
+#![cfg_attr(all(feature = "macros", feature = "stdio", feature = "sqlite"), doc = "```no_run")]
+#![cfg_attr(not(all(feature = "macros", feature = "stdio", feature = "sqlite")), doc = "```text")]
+//! use mcp_tasks::transport::stdio::serve_stdio;
+//! use mcp_tasks::{Answer, Input, Server, SqliteStore, TaskContext, ToolError, task_tool, tool_type};
+//!
+//! #[tool_type]
+//! struct Approval {
+//!     approved: bool,
+//! }
+//!
+//! /// Writes a report and asks for approval of its outline.
+//! #[task_tool(ttl = "15m", restart = "rerun")]
+//! async fn generate_report(
+//!     ctx: TaskContext,
+//!     /// What the report is about.
+//!     topic: String,
+//!     /// Approve the generated report outline?
+//!     approve_outline: Input<Approval>,
+//! ) -> Result<String, ToolError> {
+//!     ctx.status("Preparing report outline.").await?;
+//!     let outline: String = ctx.step("outline", async || Ok::<_, ToolError>(format!("On {topic}"))).await?;
+//!     match approve_outline.ask(&ctx).await? {
+//!         Answer::Accept(Approval { approved: true }) => Ok(outline),
+//!         _ => Err(ToolError::cancelled("The outline was not approved.")),
+//!     }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let store = SqliteStore::open("tasks.db").await?;
+//!     let server = Server::builder("reports", "1.0.0").store(store).tool::<generate_report>().build().await?;
+//!     serve_stdio(server).await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # What holds
+//!
+//! - A handle that a client has read is durable; the task behind it ends in a recorded state, whatever happens to its
+//!   body, its process or its caller. The first end stays for ever.
+//! - A task whose process died fails honestly, or, with `restart = "rerun"`, runs again from the top: answers and
+//!   [steps](TaskContext::step) come from the record, everything else is done again. Steps are recorded after their
+//!   work, so the work of one step can be done twice; [`TaskContext::fencing_token`] is for effects that must not be.
+//! - Each task has an [`Owner`]; to others it does not exist. Without authentication the id is all that protects it.
+//! - A lifetime counts from creation. A task that outlives it fails; an ended one is removed when it is over.
+//!
+//! # What is stored
+//!
+//! Of each task, in the clear, until its lifetime is over: owner, tool, status and its messages, result or error, the
+//! questions with their answers, the values of recorded steps, and, for tools that can be run again, the arguments. Of
+//! other tools' arguments only a digest is kept. The log has ids, names and statuses, and none of these values.
+//!
+//! # Layers
+//!
+//! [`lifecycle`] says what may happen to a [record](TaskRecord), a [`Store`] keeps records, the [`Engine`] runs bodies
+//! and answers for tasks, [`server`] speaks the protocol, [`transport`] carries bytes. Each knows only those before it.
+//! A store of your own is a trait with few methods, and [`testing::store_contract`] says whether it is right.
+//!
+//! # Features
+//!
+//! | feature | gives | default |
+//! |---|---|---|
+//! | `macros` | the attributes `#[task_tool]` and `#[tool_type]` | yes |
+//! | `stdio` | serving over standard input and output | yes |
+//! | `http` | serving over HTTP, as an axum router | |
+//! | `sqlite` | `SqliteStore`, the embedded durable store: one process, one file | |
 
 mod clock;
 mod context;

@@ -39,7 +39,8 @@ pub trait TaskTool: 'static {
     /// What is wrong with them.
     fn check(arguments: &RawObject) -> Result<(), ArgumentError>;
 
-    /// Runs the body once.
+    /// Runs the body once, in a task of its own that outlives the request. The caller's tracing span goes along,
+    /// task-locals do not.
     fn run(call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>>;
 }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use mcp_tasks::record::State;
-use mcp_tasks::{EngineErrorKind, Store};
+use mcp_tasks::{EngineErrorKind, ManualClock, Store};
 use serde_json::json;
 
+use crate::faulty_store::faulty;
 use crate::support::{accept, bench, bench_over, count, eventually, open, outstanding, text};
 
 /// S-17, S-19, C-71: the wish is recorded without waiting for the body, and a body that listens ends cancelled.
@@ -174,4 +175,42 @@ async fn shutdown_hands_over_what_can_go_on() {
     next.update(&waiting, json!({"approve": accept(true)})).await.unwrap();
     assert_eq!(text(&next.settled(&waiting).await), "1,true");
     assert_eq!(count("handed over"), 1);
+}
+
+/// P049: a cancel that comes while the task is being created is not lost.
+#[tokio::test]
+async fn cancel_reaches_a_task_whose_creation_is_not_over() {
+    let (store, clock) = (faulty(), Arc::new(ManualClock::default()));
+    let one = bench_over(Arc::clone(&store), Arc::clone(&clock)).await;
+    let two = bench_over(Arc::clone(&store), clock).await;
+    let hold = store.hold("after insert");
+    let script = json!([["check", ""], ["count", "creation not over"]]);
+    let creation = tokio::spawn({
+        let (engine, task) = (one.engine.clone(), one.task("rerun", &script));
+        async move { engine.create(task).await }
+    });
+    hold.reached().await;
+    let id = two.engine.list(&two.owner, None, 1).await.unwrap().records[0].id.clone();
+    two.cancel(&id).await;
+    hold.let_go();
+    creation.await.unwrap().unwrap();
+    assert_eq!(one.settled(&id).await.state, State::Cancelled);
+    assert_eq!(count("creation not over"), 0);
+}
+
+/// P049, X-76: a cancel between the body's return and its record; there is one end, decided once.
+#[tokio::test]
+async fn cancel_beside_the_end_leaves_one_end() {
+    let (store, clock) = (faulty(), Arc::new(ManualClock::default()));
+    let bench = bench_over(Arc::clone(&store), clock).await;
+    let hold = store.hold("replace");
+    let id = bench.create(json!([["return", "done"]])).await;
+    hold.reached().await;
+    let cancelled = bench.cancel(&id).await;
+    assert_eq!(cancelled.state, State::Working);
+    hold.let_go();
+    let record = bench.settled(&id).await;
+    assert_eq!(text(&record), "done");
+    bench.engine.idle().await;
+    assert_eq!(bench.cancel(&id).await, record);
 }

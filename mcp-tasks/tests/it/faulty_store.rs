@@ -8,6 +8,7 @@ use mcp_tasks::record::StepRecord;
 use mcp_tasks::store::{Changes, Claim, Cursor, Due, Page, Parts};
 use mcp_tasks::types::{TaskId, Timestamp};
 use mcp_tasks::{MemoryStore, Owner, SharedRecord, Store, StoreError, StoreErrorKind, TaskRecord};
+use tokio::sync::Semaphore;
 
 #[derive(Default)]
 pub(crate) struct FaultyStore {
@@ -15,12 +16,50 @@ pub(crate) struct FaultyStore {
     /// The failures of the next calls, by the name of the call.
     faults: Mutex<VecDeque<(&'static str, StoreErrorKind)>>,
     calls: AtomicUsize,
+    /// Calls that wait, before or after they were done.
+    holds: Mutex<Vec<(&'static str, Arc<Hold>)>>,
+}
+
+/// A call that waits until it is let go.
+pub(crate) struct Hold {
+    reached: Semaphore,
+    go: Semaphore,
+}
+
+impl Hold {
+    /// Waits until the call has come.
+    pub(crate) async fn reached(&self) {
+        self.reached.acquire().await.unwrap().forget();
+    }
+
+    pub(crate) fn let_go(&self) {
+        self.go.add_permits(1);
+    }
 }
 
 impl FaultyStore {
     /// Lets the next call of this name fail, after those that are to fail already.
     pub(crate) fn fail(&self, call: &'static str, kind: StoreErrorKind) {
         self.faults.lock().unwrap().push_back((call, kind));
+    }
+
+    /// Lets the next call of this name wait; `after insert` waits when its work is done.
+    pub(crate) fn hold(&self, call: &'static str) -> Arc<Hold> {
+        let hold = Arc::new(Hold { reached: Semaphore::new(0), go: Semaphore::new(0) });
+        self.holds.lock().unwrap().push((call, Arc::clone(&hold)));
+        hold
+    }
+
+    async fn wait_at(&self, call: &'static str) {
+        let hold = {
+            let mut holds = self.holds.lock().unwrap();
+            let place = holds.iter().position(|(name, _)| *name == call);
+            place.map(|place| holds.remove(place).1)
+        };
+        if let Some(hold) = hold {
+            hold.reached.add_permits(1);
+            hold.go.acquire().await.unwrap().forget();
+        }
     }
 
     pub(crate) fn faults_left(&self) -> usize {
@@ -47,7 +86,9 @@ impl FaultyStore {
 impl Store for FaultyStore {
     async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
         self.come_to("insert")?;
-        self.inner.insert(record).await
+        let inserted = self.inner.insert(record).await;
+        self.wait_at("after insert").await;
+        inserted
     }
 
     async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
@@ -57,6 +98,7 @@ impl Store for FaultyStore {
 
     async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
         self.come_to("replace")?;
+        self.wait_at("replace").await;
         self.inner.replace(record, expected_version).await
     }
 

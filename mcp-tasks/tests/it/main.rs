@@ -28,4 +28,6 @@ mod sqlite;
 #[cfg(all(feature = "stdio", feature = "macros"))]
 mod stdio_wire;
 mod store;
+#[cfg(feature = "sqlite")]
+mod store_model;
 mod support;
