@@ -14,6 +14,7 @@ mod envelope;
 mod identity;
 mod members;
 mod method;
+mod mirrored;
 mod params;
 mod refusal;
 mod reply;
@@ -28,10 +29,11 @@ use mcp_tasks_types::v2026_07_28::{
     method::{NOTIFICATIONS_CANCELLED, TOOLS_CALL},
 };
 
-pub use self::{builder::ServerBuilder, reply::Reply};
 use self::{
-    discover::Prepared, envelope::Message, identity::Identity, refusal::Refusal, routing::ReceivedHeaders,
+    admission::Rules, discover::Prepared, envelope::Message, identity::Identity, refusal::Refusal,
+    routing::ReceivedHeaders,
 };
+pub use self::{builder::ServerBuilder, reply::Reply};
 use crate::{engine::Engine, owner::Owner};
 
 /// The versions that are served, as discover lists them and -32022 repeats them (S-03).
@@ -75,7 +77,7 @@ struct Inner {
     first_status: BTreeMap<String, String>,
     /// In place of what the tools say.
     poll_ms: Option<u64>,
-    require_task_name: bool,
+    rules: Rules,
     lenient_inputs: bool,
 }
 

@@ -4,13 +4,16 @@
 //! Step 1 is the transport's, step 2 is `envelope`, steps 13 and 14 are the handlers'.
 //! Without headers (stdio) steps 4, 5, 7 and 10 do not apply; everything else is the same.
 
-use mcp_tasks_types::v2026_07_28::{ClientCapabilities, RequestMetaObject, meta_key};
+use std::collections::BTreeMap;
+
+use mcp_tasks_types::v2026_07_28::{ClientCapabilities, RequestMetaObject, meta_key, method::TOOLS_CALL};
 
 use super::{
     SUPPORTED_VERSIONS, capability,
     envelope::Request,
     members::Members,
     method::Method,
+    mirrored::{Expected, Mirrored, integer},
     refusal::Refusal,
     routing::{self, Received, ReceivedHeaders},
 };
@@ -22,15 +25,24 @@ pub(super) struct Admitted {
     pub(super) capabilities: ClientCapabilities,
 }
 
+/// What the checks of headers depend on besides the request.
+#[derive(Debug)]
+pub(super) struct Rules {
+    /// Whether `Mcp-Name` has to be there on the task methods.
+    pub(super) require_task_name: bool,
+    /// The arguments that tools mirror into headers, by the tool's name.
+    pub(super) mirrored: BTreeMap<String, Mirrored>,
+}
+
 /// Steps 3 to 12.
 pub(super) fn admit(
     request: &Request<'_>,
     headers: Option<&ReceivedHeaders>,
-    require_task_name: bool,
+    rules: &Rules,
 ) -> Result<Admitted, Refusal> {
     step_3_era(request, headers)?;
     if let Some(headers) = headers {
-        step_4_headers_present(request, headers, require_task_name)?;
+        step_4_headers_present(request, headers, rules)?;
         step_5_method_header(request, headers)?;
     }
     let version = step_6_version_stated(request)?;
@@ -41,6 +53,7 @@ pub(super) fn admit(
     let capabilities = step_9_meta(request)?;
     if let Some(headers) = headers {
         step_10_name_header(request, headers)?;
+        step_10_mirrored_arguments(request, headers, rules)?;
     }
     let method = step_11_method_implemented(request)?;
     step_12_extension_declared(method, &capabilities)?;
@@ -67,7 +80,7 @@ fn step_3_era(request: &Request<'_>, headers: Option<&ReceivedHeaders>) -> Resul
 fn step_4_headers_present(
     request: &Request<'_>,
     headers: &ReceivedHeaders,
-    require_task_name: bool,
+    rules: &Rules,
 ) -> Result<(), Refusal> {
     let present = |header: &Received, name: &str| match header {
         Received::Text(_) => Ok(()),
@@ -81,7 +94,7 @@ fn step_4_headers_present(
     if routing::name_of(&request.method, &request.params).is_none() {
         return Ok(());
     }
-    let may_be_absent = routing::name_is_lenient(&request.method) && !require_task_name;
+    let may_be_absent = routing::name_is_lenient(&request.method) && !rules.require_task_name;
     if headers.name == Received::Absent && may_be_absent {
         return Ok(());
     }
@@ -136,6 +149,37 @@ fn step_10_name_header(request: &Request<'_>, headers: &ReceivedHeaders) -> Resu
         return Ok(());
     }
     equal(&headers.name, routing::NAME, &name)
+}
+
+/// A mirrored argument stands in its header, and nothing stands there for one that is not given.
+fn step_10_mirrored_arguments(
+    request: &Request<'_>,
+    headers: &ReceivedHeaders,
+    rules: &Rules,
+) -> Result<(), Refusal> {
+    if request.method != TOOLS_CALL {
+        return Ok(());
+    }
+    let tool = request.params.string("name");
+    let Some(mirrored) = tool.and_then(|name| rules.mirrored.get(&*name)) else {
+        return Ok(());
+    };
+    for (name, expected) in mirrored.expected(request.params.get("arguments")) {
+        let header = headers.param(name);
+        match (expected, header) {
+            (Expected::Unknown, _) | (Expected::Nothing, Received::Absent) => {}
+            (Expected::Text(_) | Expected::Integer(_), Received::Absent) => {
+                return Err(Refusal::HeaderMismatch(format!("header `{name}` is missing")));
+            }
+            (Expected::Text(text), header) => equal(header, name, &text)?,
+            (Expected::Integer(number), Received::Text(text))
+                if routing::decode(text).and_then(|text| integer(&text)) == Some(number) => {}
+            (Expected::Nothing | Expected::Integer(_), _) => {
+                return Err(Refusal::HeaderMismatch(format!("header `{name}` differs from the body")));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Before the capability, so that a removed method is not found for anybody (S-23).

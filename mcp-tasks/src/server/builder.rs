@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use mcp_tasks_types::v2026_07_28::Implementation;
 
-use super::{Inner, Server, discover::Prepared, identity::Identity, tools};
+use super::{Inner, Server, admission::Rules, discover::Prepared, identity::Identity, tools};
 use crate::{
     clock::{Clock, Ids},
     engine::{Engine, EngineBuilder},
@@ -150,6 +150,8 @@ impl ServerBuilder {
         if !faults.is_empty() {
             return Err(BuildError::of_tools(faults));
         }
+        let mirrored = self.tools.iter().filter_map(tools::mirrored).collect();
+        let rules = Rules { require_task_name: self.require_task_name, mirrored };
         let identity = Identity::new(self.implementation.clone());
         let prepared = Prepared::new(&identity, self.instructions, &self.tools, self.cache_ttl_ms)
             .map_err(|error| BuildError::with_source("the server's descriptions cannot be written", error))?;
@@ -163,7 +165,7 @@ impl ServerBuilder {
                 prepared,
                 first_status: self.first_status,
                 poll_ms: self.poll_ms,
-                require_task_name: self.require_task_name,
+                rules,
                 lenient_inputs: self.lenient_inputs,
             }),
         })

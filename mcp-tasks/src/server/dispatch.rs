@@ -42,7 +42,7 @@ impl Inner {
     }
 
     async fn serve(&self, context: &RequestContext, request: &Request<'_>) -> Result<RawObject, Refusal> {
-        let admitted = admit(request, context.headers(), self.require_task_name)?;
+        let admitted = admit(request, context.headers(), &self.rules)?;
         let owner = context.owner();
         match admitted.method {
             Method::Discover => self.discover(request),

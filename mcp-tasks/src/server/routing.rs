@@ -3,12 +3,15 @@
 //! One function says what they are for a request; the server compares with it what it received,
 //! and clients and gateways send what it says.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mcp_tasks_types::RawObject;
+use mcp_tasks_types::{RawObject, v2026_07_28::method::TOOLS_CALL};
 
-use super::members::Members;
+use super::{
+    members::Members,
+    mirrored::{self, Expected, Mirrored},
+};
 
 /// The version that the request's `_meta` states.
 pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
@@ -23,6 +26,8 @@ pub struct RoutingHeaders {
     protocol_version: String,
     method: String,
     name: Option<String>,
+    /// Arguments that the tool's schema mirrors.
+    params: Vec<(String, String)>,
 }
 
 impl RoutingHeaders {
@@ -36,16 +41,36 @@ impl RoutingHeaders {
             protocol_version: protocol_version.to_owned(),
             method: method.to_owned(),
             name: name_of(method, &members).map(Cow::into_owned),
+            params: Vec::new(),
         }
     }
 
+    /// The headers of a `tools/call`, with the arguments that the tool's input schema wants mirrored.
+    pub fn of_call(protocol_version: &str, params: &RawObject, input_schema: &RawObject) -> Self {
+        let mut headers = Self::of_request(protocol_version, TOOLS_CALL, params);
+        let members = Members::read(params.as_str()).unwrap_or_default();
+        // A schema with faults in its marks mirrors nothing: such a tool is not to be called.
+        let schema = input_schema.get().unwrap_or_default();
+        let mirrored = Mirrored::of_schema(&schema).unwrap_or_default();
+        for (name, expected) in mirrored.expected(members.get("arguments")) {
+            let value = match expected {
+                Expected::Text(text) => text,
+                Expected::Integer(number) => number.to_string(),
+                Expected::Nothing | Expected::Unknown => continue,
+            };
+            headers.params.push((name.to_owned(), value));
+        }
+        headers
+    }
+
     /// Names and values as they are sent, encoded where a value needs it.
-    pub fn pairs(&self) -> Vec<(&'static str, String)> {
+    pub fn pairs(&self) -> Vec<(&str, String)> {
         let mut pairs =
             vec![(PROTOCOL_VERSION, encode(&self.protocol_version)), (METHOD, encode(&self.method))];
         if let Some(name) = &self.name {
             pairs.push((NAME, encode(name)));
         }
+        pairs.extend(self.params.iter().map(|(name, value)| (name.as_str(), encode(value))));
         pairs
     }
 }
@@ -88,6 +113,8 @@ pub struct ReceivedHeaders {
     pub(super) protocol_version: Received,
     pub(super) method: Received,
     pub(super) name: Received,
+    /// By name in lower case.
+    params: BTreeMap<String, Received>,
 }
 
 impl ReceivedHeaders {
@@ -101,6 +128,8 @@ impl ReceivedHeaders {
                 &mut received.method
             } else if name.eq_ignore_ascii_case(NAME) {
                 &mut received.name
+            } else if mirrored::is_mirror(name) {
+                received.params.entry(name.to_ascii_lowercase()).or_default()
             } else {
                 continue;
             };
@@ -108,6 +137,11 @@ impl ReceivedHeaders {
             *slot = if *slot == Received::Absent || *slot == value { value } else { Received::Malformed };
         }
         received
+    }
+
+    /// The header that mirrors an argument.
+    pub(super) fn param(&self, name: &str) -> &Received {
+        self.params.get(&name.to_ascii_lowercase()).unwrap_or(&Received::Absent)
     }
 }
 
@@ -158,19 +192,38 @@ mod tests {
     fn a_task_request_names_the_task_and_a_call_names_the_tool() {
         let pairs = |method: &str, params: &str| {
             let params = RawObject::from_text(params).unwrap();
-            RoutingHeaders::of_request("2026-07-28", method, &params).pairs()
+            let headers = RoutingHeaders::of_request("2026-07-28", method, &params);
+            headers.pairs().into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Vec<_>>()
         };
         for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
             let expected = vec![
-                ("MCP-Protocol-Version", "2026-07-28".to_owned()),
-                ("Mcp-Method", method.to_owned()),
-                ("Mcp-Name", "tsk_1".to_owned()),
+                ("MCP-Protocol-Version".to_owned(), "2026-07-28".to_owned()),
+                ("Mcp-Method".to_owned(), method.to_owned()),
+                ("Mcp-Name".to_owned(), "tsk_1".to_owned()),
             ];
             assert_eq!(pairs(method, r#"{"taskId":"tsk_1","name":"x"}"#), expected);
         }
         assert_eq!(pairs("tools/call", r#"{"name":"echo"}"#)[2].1, "echo");
         assert_eq!(pairs("tools/call", r#"{"name":7}"#).len(), 2);
         assert_eq!(pairs("tools/list", "{}").len(), 2);
+    }
+
+    // X-110
+    #[test]
+    fn a_call_mirrors_the_arguments_that_are_marked() {
+        let params = r#"{"name":"t","arguments":{"region":"\u00fc","count":3,"none":null}}"#;
+        let schema = r#"{"type":"object","properties":{
+            "region":{"type":"string","x-mcp-header":"Region"},
+            "count":{"type":"integer","x-mcp-header":"Count"},
+            "none":{"type":"string","x-mcp-header":"None"}}}"#;
+        let (params, schema) = (RawObject::from_text(params).unwrap(), RawObject::from_text(schema).unwrap());
+        let headers = RoutingHeaders::of_call("2026-07-28", &params, &schema);
+        let mut pairs = headers.pairs().split_off(3);
+        pairs.sort();
+        assert_eq!(
+            pairs,
+            [("Mcp-Param-Count", "3".to_owned()), ("Mcp-Param-Region", "=?base64?w7w=?=".to_owned())]
+        );
     }
 
     // X-108

@@ -10,7 +10,7 @@ use mcp_tasks_types::{
     },
 };
 
-use super::{Inner, capability, envelope::Request, params::typed, refusal::Refusal};
+use super::{Inner, capability, envelope::Request, mirrored::Mirrored, params::typed, refusal::Refusal};
 use crate::{
     engine::{InlineOutcome, NewTask},
     error::{DefinitionError, EngineError},
@@ -47,12 +47,21 @@ pub(super) fn faults(definitions: &[ToolDefinition]) -> Vec<DefinitionError> {
             let what = "another tool has the same name";
             faults.push(DefinitionError::new(name, what));
         }
+        if let Err(whats) = Mirrored::of_schema(definition.input_schema()) {
+            faults.extend(whats.into_iter().map(|what| DefinitionError::new(name, what)));
+        }
         if definition.mode() == TaskMode::Never && !definition.inputs().is_empty() {
             let what = "it asks, so it has to be a task: nothing else can ask yet";
             faults.push(DefinitionError::new(name, what));
         }
     }
     faults
+}
+
+/// The arguments that a tool mirrors into headers, by the tool's name.
+pub(super) fn mirrored(definition: &ToolDefinition) -> Option<(String, Mirrored)> {
+    let mirrored = Mirrored::of_schema(definition.input_schema()).ok()?;
+    Some((definition.name().to_owned(), mirrored))
 }
 
 /// What the request would have to declare for this tool and does not.

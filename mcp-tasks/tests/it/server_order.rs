@@ -1,5 +1,10 @@
 //! The order of checks: a request that breaks several rules is answered for the first one.
 
+use mcp_tasks::{
+    ArgumentError, BoxFuture, Server, TaskTool, ToolCall, ToolDefinition, ToolError, check_arguments,
+    tool_type,
+    types::{RawObject, v2026_07_28::CallToolResult},
+};
 use serde_json::{Value, json};
 
 use crate::server_harness::{VERSION, all_capabilities, ask, ask_with, meta, server};
@@ -286,7 +291,7 @@ async fn an_odd_task_name_is_decoded_before_it_is_compared() {
 // R-1 step 4: the option.
 #[tokio::test]
 async fn a_strict_server_refuses_a_missing_task_name() {
-    let server = mcp_tasks::Server::builder("strict", "1").require_task_name(true).build().await.unwrap();
+    let server = Server::builder("strict", "1").require_task_name(true).build().await.unwrap();
     let message = get_task(meta(all_capabilities()), json!("tsk_1"));
     let headers = [("MCP-Protocol-Version", VERSION), ("Mcp-Method", "tasks/get")];
     let back = ask_with(&server, &headers, &message).await;
@@ -321,6 +326,78 @@ async fn the_name_of_a_call_is_compared_after_decoding() {
         headers.extend(header.map(|value| ("mcp-name", value)));
         let back = ask_with(&server, &headers, &call(name.clone())).await;
         assert_eq!(verdict(&back), expected, "{name} {header:?}: {}", back.1);
+    }
+}
+
+#[tool_type]
+#[schemars(inline)]
+struct Place {
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    region: Option<String>,
+    #[schemars(extend("x-mcp-header" = "Count"))]
+    count: Option<i64>,
+}
+
+/// A tool whose arguments intermediaries route by.
+struct Routed;
+
+impl TaskTool for Routed {
+    const NAME: &'static str = "routed";
+
+    fn definition() -> ToolDefinition {
+        ToolDefinition::new::<RoutedArguments, Result<String, ToolError>>(Self::NAME)
+    }
+
+    fn check(arguments: &RawObject) -> Result<(), ArgumentError> {
+        check_arguments::<RoutedArguments>(arguments)
+    }
+
+    fn run(_call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>> {
+        Box::pin(async { Ok(CallToolResult::new(Vec::new())) })
+    }
+}
+
+#[tool_type]
+struct RoutedArguments {
+    place: Place,
+}
+
+//
+#[tokio::test]
+async fn mirrored_arguments_are_compared_with_their_headers() {
+    let server = Server::builder("s", "1").tool::<Routed>().build().await.unwrap();
+    let call = |place: Value| {
+        let params = json!({"name": "routed", "arguments": {"place": place}, "_meta": meta(json!({}))});
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    };
+    let region = |text: &'static str| ("mcp-param-REGION", text);
+    let count = |text: &'static str| ("Mcp-Param-Count", text);
+    let table = [
+        (json!({}), vec![], 0),
+        (json!({"region": null}), vec![], 0),
+        (json!({"region": "eu"}), vec![region("eu")], 0),
+        (json!({"region": "\u{fc}"}), vec![region("=?base64?w7w=?=")], 0),
+        (json!({"count": 7}), vec![count("7")], 0),
+        (json!({"count": 7}), vec![count("7.0")], 0),
+        (json!({"region": "eu"}), vec![], -32_020),
+        (json!({"region": "eu"}), vec![region("EU")], -32_020),
+        (json!({"region": "\u{fc}"}), vec![region("=?base64?w7w?=")], -32_020),
+        (json!({"region": "eu"}), vec![region("\u{fc}")], -32_020),
+        (json!({}), vec![region("eu")], -32_020),
+        (json!({"count": 7}), vec![count("8")], -32_020),
+        (json!({"count": 7}), vec![count("seven")], -32_020),
+        // A value of another type is the tool's to judge.
+        (json!({"region": []}), vec![region("eu")], 0),
+    ];
+    for (place, more, code) in table {
+        let mut headers =
+            vec![("MCP-Protocol-Version", VERSION), ("Mcp-Method", "tools/call"), ("Mcp-Name", "routed")];
+        headers.extend(more.iter().copied());
+        let back = ask_with(&server, &headers, &call(place.clone())).await;
+        assert_eq!(verdict(&back).0, code, "{place} {more:?}: {}", back.1);
+        assert_eq!(back.0, if code == 0 { 200 } else { 400 });
+        // Without headers there is nothing to compare.
+        assert_eq!(verdict(&ask(&server, &call(place)).await).0, 0);
     }
 }
 
