@@ -64,7 +64,8 @@ impl TaskContext {
     ///
     /// If the process dies between the work and its record, the work is done again; give the
     /// [`fencing_token`](Self::fencing_token) and the task's id to an effect that has to be done once. A name that is
-    /// used again in the same run gets a number. An error is not recorded.
+    /// used again in the same run gets a number. An error is not recorded. A body that was changed so that a step gives
+    /// another type fails the task instead of going on with a value of the old one.
     ///
     /// # Errors
     ///

@@ -47,7 +47,7 @@ pub trait Store: Send + Sync + 'static {
         parts: Parts,
     ) -> impl Future<Output = Result<Option<SharedRecord>, StoreError>> + Send;
 
-    /// Puts the record in the place of the one with `expected_version`.
+    /// Puts the record, which carries its new version, in the place of the one with `expected_version`.
     ///
     /// Parameters and steps stay as they are, whatever the record holds, so that a change of status does not rewrite
     /// them. A lease that the record still has stays as it is stored, and one that the record has not is ended: leases

@@ -10,7 +10,7 @@ use tokio::sync::{Notify, watch};
 
 use super::run::Run;
 use crate::clock::{Clock, Ids, after};
-use crate::error::{ArgumentError, EngineError, ToolError};
+use crate::error::{ArgumentError, EngineError, InterruptedKind, ToolError};
 use crate::lifecycle::{Event, IllegalTransition, apply};
 use crate::record::{SharedRecord, ToolFingerprint};
 use crate::store::{DynStore, Parts, StoreError, StoreErrorKind};
@@ -104,11 +104,15 @@ impl Core {
         if running.runs.is_empty() {
             self.heartbeat_at.store(heartbeat_at, Ordering::SeqCst);
         }
-        running.runs.insert(id.clone(), run);
+        let overtaken = running.runs.insert(id, Arc::clone(&run));
         self.count.send_replace(running.runs.len());
         drop(running);
+        if let Some(overtaken) = overtaken {
+            // This process stalled past its lease and took the task up again itself.
+            overtaken.stop(InterruptedKind::LeaseLost);
+        }
         self.wake_timer_by(heartbeat_at);
-        Ok(Registration { core: Arc::clone(self), id })
+        Ok(Registration { core: Arc::clone(self), run })
     }
 
     pub(super) fn wake_timer_by(&self, deadline: i64) {
@@ -227,15 +231,16 @@ impl Retry {
 /// A run's place in the table, given up when the run is over, however it ends.
 pub(super) struct Registration {
     core: Arc<Core>,
-    id: TaskId,
+    run: Arc<Run>,
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
         let mut running = self.core.running();
-        let run = running.runs.remove(&self.id);
+        let id = self.run.id();
+        if running.runs.get(id).is_some_and(|run| Arc::ptr_eq(run, &self.run)) {
+            running.runs.remove(id);
+        }
         self.core.count.send_replace(running.runs.len());
-        drop(running);
-        drop(run);
     }
 }

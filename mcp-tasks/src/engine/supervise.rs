@@ -133,7 +133,10 @@ fn interrupted(run: &Run, error: Option<ToolError>) -> End {
             };
             End::Finish(Outcome::Cancelled { message })
         }
-        Some(InterruptedKind::Shutdown) if run.tool().definition.restart_policy() == Restart::Rerun => {
+        // An ordinary call has nothing to record and is refused instead.
+        Some(InterruptedKind::Shutdown)
+            if run.token().is_none() || run.tool().definition.restart_policy() == Restart::Rerun =>
+        {
             End::Release
         }
         Some(InterruptedKind::Shutdown) => {

@@ -120,7 +120,7 @@ async fn call_that_cannot_run_makes_no_task() {
     assert_eq!(bench.engine.running(), 0);
 }
 
-/// C-62, C-74, C-94, C-98, S-29, S-31: to others a task is exactly what an unknown one is, and they change nothing.
+/// C-62, C-74, C-94, C-98, S-29, S-31, X-135: to others a task is exactly what an unknown one is, and they change nothing.
 #[tokio::test]
 async fn task_of_another_owner_is_as_good_as_none() {
     let bench = bench().await;
@@ -143,7 +143,7 @@ async fn task_of_another_owner_is_as_good_as_none() {
     assert_eq!(bench.get(&id).await, before);
 }
 
-/// P046, P047: whoever gives up on a creation leaves nothing, or a task that runs like any other.
+/// P046, P047, S-18: whoever gives up on a creation leaves nothing, or a task that runs like any other.
 #[tokio::test]
 async fn creation_is_whole_wherever_its_caller_gives_up() {
     let bench = bench().await;

@@ -195,6 +195,20 @@ async fn worker_that_lost_its_lease_cannot_finish() {
     assert_eq!(two.get(&id).await, record);
 }
 
+/// A process that stalled past its lease and finds its own task: the new run goes on, the old one stops.
+#[tokio::test]
+async fn stalled_process_overtakes_itself() {
+    let bench = bench().await;
+    let id = bench.create(json!([["count", "overtakes"], ["ask", "approve"], ["token", ""]])).await;
+    bench.asked(&id, 1).await;
+    bench.clock.advance(30_000);
+    assert_eq!(bench.engine.recover().await.unwrap(), 1);
+    eventually("the second run", || count("overtakes") == 2 && bench.engine.running() == 1).await;
+    bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
+    assert_eq!(text(&bench.settled(&id).await), "true,2");
+    bench.engine.idle().await;
+}
+
 /// Leases of what runs are renewed, so that nobody takes it over.
 #[tokio::test]
 async fn running_task_keeps_its_lease() {

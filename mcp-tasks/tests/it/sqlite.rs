@@ -159,3 +159,24 @@ async fn many_writers_and_readers_get_along() {
     let page = store.list(&mcp_tasks::Owner::anonymous(), None, 1_000).await.unwrap();
     assert_eq!(page.records.len(), 320);
 }
+
+/// Another program that writes for a moment, such as a backup, delays a write and does not break it.
+#[tokio::test]
+async fn write_waits_for_another_program_to_finish() {
+    let file = fresh();
+    let store = std::sync::Arc::new(file.open().await.unwrap());
+    let other = Connection::open(&file.path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let insert = tokio::spawn({
+        let store = std::sync::Arc::clone(&store);
+        async move { store.insert(record("tsk_1")).await }
+    });
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    // Reading goes on meanwhile.
+    assert!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_none());
+    assert!(!insert.is_finished());
+    other.execute_batch("COMMIT").unwrap();
+    insert.await.unwrap().unwrap();
+}
