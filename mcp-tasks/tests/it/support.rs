@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use mcp_tasks::record::{State, ToolFingerprint};
+use mcp_tasks::record::State;
+#[cfg(feature = "sqlite")]
+use mcp_tasks::record::ToolFingerprint;
+#[cfg(feature = "sqlite")]
+use mcp_tasks::types::Timestamp;
 use mcp_tasks::types::v2026_07_28::{CallToolResult, Implementation};
-use mcp_tasks::types::{Map, RawJson, RawObject, TaskId, Timestamp};
+use mcp_tasks::types::{Map, RawJson, RawObject, TaskId};
 use mcp_tasks::{
     Answer, ArgumentError, BoxFuture, Engine, EngineBuilder, Input, ManualClock, MemoryStore, NewTask, Owner,
     Restart, SharedRecord, Store, TaskContext, TaskRecord, TaskTool, ToolCall, ToolDefinition, ToolError,
@@ -16,6 +20,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 /// A working task of the anonymous owner.
+#[cfg(feature = "sqlite")]
 pub(crate) fn record(id: &str) -> TaskRecord {
     let tool = ToolFingerprint::new("tool", "digest", None);
     let now = Timestamp::from_unix_millis(1_767_225_600_000);
