@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
 use schemars08::schema::{
-    ArrayValidation, InstanceType, Metadata, NumberValidation, ObjectValidation, RootSchema, Schema, SchemaObject,
-    SubschemaValidation,
+    ArrayValidation, InstanceType, Metadata, NumberValidation, ObjectValidation, RootSchema, Schema,
+    SchemaObject, SubschemaValidation,
 };
 use syn::visit_mut::VisitMut;
 use typify::{TypeSpace, TypeSpaceSettings};
@@ -160,7 +160,8 @@ fn plain_item(item: &Item, names: &BTreeMap<&str, &str>) -> Schema {
 }
 
 fn shape_schema(shape: &TypeRef, names: &BTreeMap<&str, &str>) -> Schema {
-    let plain = |kind: InstanceType| SchemaObject { instance_type: Some(kind.into()), ..SchemaObject::default() };
+    let plain =
+        |kind: InstanceType| SchemaObject { instance_type: Some(kind.into()), ..SchemaObject::default() };
     Schema::Object(match shape {
         TypeRef::Named(name) => {
             let rust_name = names.get(name.as_str()).copied().unwrap_or(name);
@@ -182,7 +183,8 @@ fn shape_schema(shape: &TypeRef, names: &BTreeMap<&str, &str>) -> Schema {
         }
         TypeRef::Map(value) => {
             let additional_properties = Some(Box::new(shape_schema(value, names)));
-            let object = Some(Box::new(ObjectValidation { additional_properties, ..ObjectValidation::default() }));
+            let object =
+                Some(Box::new(ObjectValidation { additional_properties, ..ObjectValidation::default() }));
             SchemaObject { object, ..plain(InstanceType::Object) }
         }
     })
@@ -211,7 +213,10 @@ fn collect(model: &Model, file: syn::File) -> Result<Front, String> {
         if let Some(rust_name) = carriers.get(&name) {
             if let syn::Item::Struct(carrier) = &item {
                 for field in &carrier.fields {
-                    let index = field.ident.as_ref().and_then(|ident| ident.to_string().strip_prefix('m')?.parse().ok());
+                    let index = field
+                        .ident
+                        .as_ref()
+                        .and_then(|ident| ident.to_string().strip_prefix('m')?.parse().ok());
                     if let Some(index) = index {
                         front.fields.insert(((*rust_name).to_owned(), index), field.ty.clone());
                     }
@@ -227,7 +232,9 @@ fn collect(model: &Model, file: syn::File) -> Result<Front, String> {
                 return Err(format!("the front end gave no type for member {index} of `{}`", item.rust_name));
             }
         }
-        if matches!(item.kind, ItemKind::StringEnum(_) | ItemKind::Newtype(_)) && front.items(&item.rust_name).is_empty() {
+        if matches!(item.kind, ItemKind::StringEnum(_) | ItemKind::Newtype(_))
+            && front.items(&item.rust_name).is_empty()
+        {
             return Err(format!("the front end made no type `{}`", item.rust_name));
         }
     }

@@ -6,10 +6,39 @@ use crate::json::{Json, child};
 
 const TOP: &[&str] = &["$schema", "$id", "$comment", "title", "description", "$defs"];
 const KEYWORDS: &[&str] = &[
-    "$ref", "$comment", "title", "description", "type", "const", "enum", "oneOf", "anyOf", "allOf", "properties",
-    "required", "additionalProperties", "items", "format", "minimum", "maximum", "minLength", "default", "examples",
-    "x-union", "x-tag", "x-member", "x-const-absent", "x-mixin", "x-at-least-one", "x-mcp-method", "x-mcp-direction",
-    "x-meta-key", "x-error-codes", "x-error-data", "x-http-status", "x-extension-id",
+    "$ref",
+    "$comment",
+    "title",
+    "description",
+    "type",
+    "const",
+    "enum",
+    "oneOf",
+    "anyOf",
+    "allOf",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "format",
+    "minimum",
+    "maximum",
+    "minLength",
+    "default",
+    "examples",
+    "x-union",
+    "x-tag",
+    "x-member",
+    "x-const-absent",
+    "x-mixin",
+    "x-at-least-one",
+    "x-mcp-method",
+    "x-mcp-direction",
+    "x-meta-key",
+    "x-error-codes",
+    "x-error-data",
+    "x-http-status",
+    "x-extension-id",
 ];
 const FORMATS: &[&str] = &["uint64", "date-time", "uri", "byte"];
 const DIRECTIONS: &[&str] = &["client-to-server", "server-to-client", "both"];
@@ -39,7 +68,10 @@ impl Lint<'_> {
         for (name, value) in members {
             let place = child("#", name);
             if !TOP.contains(&name.as_str()) {
-                self.fault(&place, format!("the keyword `{name}` is outside the dialect; here stand {}", TOP.join(", ")));
+                self.fault(
+                    &place,
+                    format!("the keyword `{name}` is outside the dialect; here stand {}", TOP.join(", ")),
+                );
             } else if name == "$defs" {
                 self.definitions(&place, value);
             } else if value.text().is_none() {
@@ -59,7 +91,9 @@ impl Lint<'_> {
         };
         for (name, definition) in definitions {
             let place = child(place, name);
-            if !name.chars().next().is_some_and(|c| c.is_ascii_uppercase()) || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
+            if !name.chars().next().is_some_and(|c| c.is_ascii_uppercase())
+                || !name.chars().all(|c| c.is_ascii_alphanumeric())
+            {
                 self.fault(&place, "the name of a definition is in PascalCase");
             }
             if definition.get("description").and_then(Json::text).is_none_or(|text| text.trim().is_empty()) {
@@ -83,7 +117,10 @@ impl Lint<'_> {
         }
         if schema.get("$ref").is_some()
             && members.iter().any(|(name, _)| {
-                !matches!(name.as_str(), "$ref" | "description" | "$comment" | "title" | "x-member" | "x-meta-key")
+                !matches!(
+                    name.as_str(),
+                    "$ref" | "description" | "$comment" | "title" | "x-member" | "x-meta-key"
+                )
             })
         {
             self.fault(place, "beside `$ref` only description, title, x-member and x-meta-key may stand");
@@ -129,24 +166,19 @@ impl Lint<'_> {
             "format" => self.one_of(here, value, FORMATS),
             "x-mcp-direction" => self.one_of(here, value, DIRECTIONS),
             "x-union" => self.one_of(here, value, UNIONS),
-            "$comment" | "title" | "description" | "x-tag" | "x-member" | "x-mcp-method" | "x-extension-id"
+            "$comment" | "title" | "description" | "x-tag" | "x-member" | "x-mcp-method"
+            | "x-extension-id"
                 if value.text().is_none() =>
             {
                 self.fault(here, "expected a string");
             }
-            "x-const-absent" | "x-mixin" | "x-meta-key" | "x-error-codes"
-                if !value.is_true() =>
-            {
+            "x-const-absent" | "x-mixin" | "x-meta-key" | "x-error-codes" if !value.is_true() => {
                 self.fault(here, "the mark is either `true` or left out");
             }
-            "x-http-status"
-                if !matches!(value, Json::Integer(100..=599)) =>
-            {
+            "x-http-status" if !matches!(value, Json::Integer(100..=599)) => {
                 self.fault(here, "expected an HTTP status");
             }
-            "const"
-                if !matches!(value, Json::Text(_) | Json::Integer(_)) =>
-            {
+            "const" if !matches!(value, Json::Text(_) | Json::Integer(_)) => {
                 self.fault(here, "a constant is a string or an integer");
             }
             "enum" => self.fault(here, "write `oneOf` of constants, so that each value has a description"),

@@ -43,7 +43,12 @@ pub(crate) fn lower(sources: &[Source], config: &Config, config_path: &str) -> R
                 && let Some(kind) = lowering.definition(&at, name, schema)
             {
                 let docs = description(schema);
-                items.push(Item { schema_name: name.clone(), rust_name: lowering.rust_name(name), docs, kind });
+                items.push(Item {
+                    schema_name: name.clone(),
+                    rust_name: lowering.rust_name(name),
+                    docs,
+                    kind,
+                });
             }
         }
         files.push(File {
@@ -98,7 +103,8 @@ impl<'a> Lowering<'a> {
         for source in self.sources {
             for (name, schema) in source.root.get("$defs").and_then(Json::members).unwrap_or_default() {
                 if let Some((earlier, _)) = self.definitions.insert(name, (&source.path, schema)) {
-                    let message = format!("`{name}` is defined in {earlier} as well; a name is defined in one file");
+                    let message =
+                        format!("`{name}` is defined in {earlier} as well; a name is defined in one file");
                     self.errors.push(Error::new(&source.path, child("#/$defs", name), message));
                 }
             }
@@ -126,7 +132,8 @@ impl<'a> Lowering<'a> {
                 self.errors.push(Error::new(file, child("#/$defs", name), "the mixin is composed nowhere"));
             }
             if let Some(earlier) = rust_names.insert(self.rust_name(name), name) {
-                let message = format!("has the Rust name of `{earlier}`; give one of them another in codegen.toml");
+                let message =
+                    format!("has the Rust name of `{earlier}`; give one of them another in codegen.toml");
                 self.errors.push(Error::new(file, child("#/$defs", name), message));
             }
         }
@@ -179,7 +186,8 @@ impl<'a> Lowering<'a> {
     /// A wire object has members of its own, or leaves all of them open.
     fn is_object(&self, schema: &Json) -> bool {
         let open = schema.get("additionalProperties").and_then(Json::members).is_some_and(<[_]>::is_empty);
-        schema.get("type").and_then(Json::text) == Some("object") && (schema.get("properties").is_some() || open)
+        schema.get("type").and_then(Json::text) == Some("object")
+            && (schema.get("properties").is_some() || open)
     }
 
     fn string_enum(&mut self, at: &At<'_>, schema: &Json, arms: &[Json]) -> Option<Vec<Variant>> {
@@ -211,7 +219,9 @@ impl<'a> Lowering<'a> {
         let mut codes: Vec<ErrorCode> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
-            let (Some(Json::Integer(code)), Some(title)) = (arm.get("const"), arm.get("title").and_then(Json::text)) else {
+            let (Some(Json::Integer(code)), Some(title)) =
+                (arm.get("const"), arm.get("title").and_then(Json::text))
+            else {
                 self.fault(&at, "an error code has an integer `const` and a `title`");
                 continue;
             };

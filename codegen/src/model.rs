@@ -179,7 +179,10 @@ pub(crate) enum Condition {
     /// A member is present; `a/b` looks one level down.
     Has(String),
     /// A member is one of these strings.
-    Is { name: String, values: Vec<String> },
+    Is {
+        name: String,
+        values: Vec<String>,
+    },
     All(Vec<Self>),
     Any(Vec<Self>),
 }

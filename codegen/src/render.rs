@@ -60,7 +60,12 @@ pub(crate) fn generation(model: &Model, front: &Front, options: &Options) -> Res
     let homes: BTreeMap<&str, &str> = model
         .files
         .iter()
-        .flat_map(|file| file.items.iter().filter(|item| context.makes_type(item)).map(|item| (item.rust_name.as_str(), file.stem.as_str())))
+        .flat_map(|file| {
+            file.items
+                .iter()
+                .filter(|item| context.makes_type(item))
+                .map(|item| (item.rust_name.as_str(), file.stem.as_str()))
+        })
         .collect();
     let mut out = Vec::new();
     let mut modules = TokenStream::new();
@@ -79,14 +84,18 @@ pub(crate) fn generation(model: &Model, front: &Front, options: &Options) -> Res
         let docs = format!(" {}", file.docs);
         let root = &context.root;
         let path = format!("{}/{}.rs", model.module, file.stem);
-        let text = print(&header(options, &file.path), quote!(#![doc = #docs] use #root::support; use #root::support::serde; #(#imports)* #body))?;
+        let text = print(
+            &header(options, &file.path),
+            quote!(#![doc = #docs] use #root::support; use #root::support::serde; #(#imports)* #body),
+        )?;
         out.push(TextFile::new(path, text));
         let stem = format_ident!("{}", file.stem);
         let names = file.items.iter().filter(|item| context.makes_type(item)).flat_map(plain::exported);
         modules.extend(quote!(mod #stem; pub use #stem::{#(#names),*};));
     }
     let constants = context.constants();
-    let folder = model.files.first().and_then(|file| file.path.rsplit_once('/')).map_or("", |(folder, _)| folder);
+    let folder =
+        model.files.first().and_then(|file| file.path.rsplit_once('/')).map_or("", |(folder, _)| folder);
     let docs = format!(" The types of protocol revision {}.", model.generation);
     let text = print(&header(options, folder), quote!(#![doc = #docs] #modules #constants))?;
     out.push(TextFile::new(format!("{}.rs", model.module), text));
@@ -152,8 +161,11 @@ pub(crate) fn bundle(model: &Model, sources: &[Source]) -> TextFile {
 /// Says `x-at-least-one` in the words of JSON Schema.
 fn state_at_least_one(definition: &mut Json) {
     let Json::Object(members) = definition else { return };
-    let Some((_, Json::Array(names))) = members.iter().find(|(name, _)| name == "x-at-least-one") else { return };
-    let arms = names.iter().map(|name| Json::Object(vec![("required".to_owned(), Json::Array(vec![name.clone()]))]));
+    let Some((_, Json::Array(names))) = members.iter().find(|(name, _)| name == "x-at-least-one") else {
+        return;
+    };
+    let arms =
+        names.iter().map(|name| Json::Object(vec![("required".to_owned(), Json::Array(vec![name.clone()]))]));
     let arms = Json::Array(arms.collect());
     members.push(("anyOf".to_owned(), arms));
 }

@@ -11,7 +11,8 @@ enum Frame {
 
 /// The path of the value at a place; empty for the outermost value. Line and column count from 1, the column in bytes.
 pub(crate) fn path(text: &[u8], line: usize, column: usize) -> String {
-    let start: usize = text.split_inclusive(|byte| *byte == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum();
+    let start: usize =
+        text.split_inclusive(|byte| *byte == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum();
     let end = (start + column).min(text.len());
     let mut frames: Vec<Frame> = Vec::new();
     let mut at = 0;
@@ -67,7 +68,8 @@ fn string_length(text: &[u8]) -> Option<usize> {
 
 /// Appends a member name, in brackets when it would be misread beside the dots.
 fn push_key(out: &mut String, key: &str) {
-    let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '-'));
+    let plain =
+        !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '-'));
     if !plain {
         out.push_str(&format!("[{}]", serde_json::Value::from(key)));
         return;

@@ -182,7 +182,9 @@ impl<'de> Deserialize<'de> for RawJson {
             // Everything that does not know the private name, such as serde's own buffer, offers its content plainly.
             fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<RawJson, D::Error> {
                 let value = serde_json::Value::deserialize(inner)?;
-                serde_json::value::to_raw_value(&value).map(RawJson::from_raw_value).map_err(de::Error::custom)
+                serde_json::value::to_raw_value(&value)
+                    .map(RawJson::from_raw_value)
+                    .map_err(de::Error::custom)
             }
         }
         deserializer.deserialize_newtype_struct(private_name(), RawVisitor)
@@ -228,7 +230,11 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for AsNewtype<A> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
         visitor.visit_map(self.0)
     }
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, A::Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
         visitor.visit_map(self.0)
     }
     serde::forward_to_deserialize_any! {

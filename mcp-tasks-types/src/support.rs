@@ -8,9 +8,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::ser::SerializeMap;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::ser::SerializeMap;
 
 use crate::extra::Extra;
 use crate::raw::{JsonKind, RawJson};
@@ -601,9 +601,11 @@ impl Present {
     pub fn has(&self, path: &str) -> bool {
         match path.split_once('/') {
             None => self.0.get(path).is_some(),
-            Some((outer, inner)) => {
-                self.0.get(outer).and_then(|raw| raw.get::<Self>().ok()).is_some_and(|object| object.has(inner))
-            }
+            Some((outer, inner)) => self
+                .0
+                .get(outer)
+                .and_then(|raw| raw.get::<Self>().ok())
+                .is_some_and(|object| object.has(inner)),
         }
     }
 

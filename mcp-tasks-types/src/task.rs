@@ -60,7 +60,9 @@ mod tests {
 
     #[test]
     fn a_state_has_the_status_that_it_writes() {
-        for state in [TaskState::Working, TaskState::Cancelled, TaskState::Completed { result: RawObject::empty() }] {
+        for state in
+            [TaskState::Working, TaskState::Cancelled, TaskState::Completed { result: RawObject::empty() }]
+        {
             assert_eq!(state.status().as_str(), state.as_str());
         }
     }
@@ -75,7 +77,8 @@ mod tests {
     #[test]
     fn a_lifetime_counts_from_creation() {
         let created = Timestamp::parse("2026-08-21T10:30:00Z").unwrap();
-        let task = |ttl| CreateTaskResult::new("t", TaskStatus::Working, created.clone(), created.clone(), ttl);
+        let task =
+            |ttl| CreateTaskResult::new("t", TaskStatus::Working, created.clone(), created.clone(), ttl);
         assert_eq!(task(Some(1500)).expires_at_unix_millis(), Some(created.unix_millis() + 1500));
         assert_eq!(task(None).expires_at_unix_millis(), None);
         assert_eq!(task(Some(u64::MAX)).expires_at_unix_millis(), None);

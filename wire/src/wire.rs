@@ -100,7 +100,11 @@ fn answer_lines(mut input: impl BufRead, mut output: impl Write) -> io::Result<(
 fn answer(line: &[u8]) -> Answer {
     let question: Question = match serde_json::from_slice(line) {
         Ok(question) => question,
-        Err(error) => return Answer::error(format!("the line is no object with `generation`, `type` and `value`: {error}")),
+        Err(error) => {
+            return Answer::error(format!(
+                "the line is no object with `generation`, `type` and `value`: {error}"
+            ));
+        }
     };
     if !WIRE_TYPES.iter().any(|wire_type| wire_type.generation == question.generation) {
         return Answer::error(format!("unknown generation `{}`; `--list` names them", question.generation));
@@ -109,7 +113,10 @@ fn answer(line: &[u8]) -> Answer {
         .iter()
         .find(|wire_type| wire_type.generation == question.generation && wire_type.name == question.r#type);
     let Some(wire_type) = found else {
-        return Answer::error(format!("unknown type `{}` in {}; `--list` names them", question.r#type, question.generation));
+        return Answer::error(format!(
+            "unknown type `{}` in {}; `--list` names them",
+            question.r#type, question.generation
+        ));
     };
     match (wire_type.round_trip)(&question.value) {
         Ok(value) => Answer { ok: true, value: Some(value), error: None },

@@ -175,7 +175,9 @@ mod tests {
     fn generated() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_owned();
-        for generation in sorted(&workspace().join("schema")).unwrap().into_iter().filter(|path| path.is_dir()) {
+        for generation in
+            sorted(&workspace().join("schema")).unwrap().into_iter().filter(|path| path.is_dir())
+        {
             let copy = root.join("schema").join(generation.file_name().unwrap());
             fs::create_dir_all(&copy).unwrap();
             for file in sorted(&generation).unwrap() {
@@ -214,7 +216,8 @@ mod tests {
         fs::remove_file(output.join("registry.rs")).unwrap();
         fs::write(output.join("old.rs"), "").unwrap();
         let message = check(&root).unwrap_err();
-        for part in ["core.rs is stale from line 1", "registry.rs is missing", "old.rs comes from no schema"] {
+        for part in ["core.rs is stale from line 1", "registry.rs is missing", "old.rs comes from no schema"]
+        {
             assert!(message.contains(part), "{message}");
         }
         write(&root).unwrap();
@@ -227,7 +230,8 @@ mod tests {
         let before = fs::read_to_string(root.join(OUTPUT).join("v2026_07_28/tasks.rs")).unwrap();
         let schema = root.join("schema/2026-07-28/tasks.json");
         let text = fs::read_to_string(&schema).unwrap();
-        fs::write(&schema, text.replacen("\"type\": \"object\"", "\"type\": \"object\", \"not\": {}", 1)).unwrap();
+        fs::write(&schema, text.replacen("\"type\": \"object\"", "\"type\": \"object\", \"not\": {}", 1))
+            .unwrap();
         let message = write(&root).unwrap_err();
         assert!(message.contains("schema/2026-07-28/tasks.json #/$defs/"), "{message}");
         assert!(message.contains("the keyword `not` is outside the dialect"), "{message}");

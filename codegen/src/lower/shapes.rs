@@ -16,7 +16,10 @@ impl<'a> Lowering<'a> {
                     let at = at.child(&index.to_string());
                     match part.reference() {
                         None if index == 0 => self.object_part(&at, name, part, &mut parts),
-                        None => self.fault(&at, "only the first part of a composition stands inline; the others are references"),
+                        None => self.fault(
+                            &at,
+                            "only the first part of a composition stands inline; the others are references",
+                        ),
                         Some(target) => {
                             if let Some(schema) = self.target(&at, target) {
                                 self.composed(&at, name, target, schema, &mut parts);
@@ -39,7 +42,9 @@ impl<'a> Lowering<'a> {
             self.fault(at, "a method needs `x-mcp-direction`");
         }
         let stated = parts.iter().find_map(|part| match part {
-            Part::Constant(Constant { name, value: ConstantValue::Text(value), .. }) if name == "method" => Some(value),
+            Part::Constant(Constant { name, value: ConstantValue::Text(value), .. }) if name == "method" => {
+                Some(value)
+            }
             _ => None,
         });
         if method.as_ref() != stated {
@@ -50,7 +55,10 @@ impl<'a> Lowering<'a> {
     }
 
     fn composed(&mut self, at: &At<'_>, owner: &str, target: &str, schema: &'a Json, parts: &mut Vec<Part>) {
-        let tagged = schema.get("oneOf").and_then(Json::items).is_some_and(|a| a.iter().any(|a| a.get("properties").is_some()));
+        let tagged = schema
+            .get("oneOf")
+            .and_then(Json::items)
+            .is_some_and(|a| a.iter().any(|a| a.get("properties").is_some()));
         if tagged {
             if parts.iter().any(|part| matches!(part, Part::State(_))) {
                 self.fault(at, "an object has at most one state");
@@ -70,7 +78,10 @@ impl<'a> Lowering<'a> {
         } else if self.is_object(schema) {
             self.object_part(at, owner, schema, parts);
         } else {
-            self.fault(at, format!("`{target}` is neither an object nor a state, and nothing else can be composed"));
+            self.fault(
+                at,
+                format!("`{target}` is neither an object nor a state, and nothing else can be composed"),
+            );
         }
     }
 
@@ -102,7 +113,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn constant(&mut self, at: &At<'_>, name: &str, schema: &Json, value: &Json, required: bool) -> Option<Part> {
+    fn constant(
+        &mut self,
+        at: &At<'_>,
+        name: &str,
+        schema: &Json,
+        value: &Json,
+        required: bool,
+    ) -> Option<Part> {
         if !required {
             self.fault(at, "a constant is required; an optional one is a reference to a list of one value");
         }
@@ -115,7 +133,14 @@ impl<'a> Lowering<'a> {
         Some(Part::Constant(Constant { name: name.to_owned(), value, absent }))
     }
 
-    pub(super) fn member(&mut self, at: &At<'_>, owner: &str, name: &str, schema: &Json, required: bool) -> Option<Member> {
+    pub(super) fn member(
+        &mut self,
+        at: &At<'_>,
+        owner: &str,
+        name: &str,
+        schema: &Json,
+        required: bool,
+    ) -> Option<Member> {
         let docs = description(schema);
         if docs.is_empty() {
             self.fault(at, "a member needs a `description`; it becomes the field's documentation");
@@ -126,7 +151,10 @@ impl<'a> Lowering<'a> {
             (true, false) => Presence::Required,
             (false, false) => Presence::Optional,
             (false, true) => {
-                self.fault(at, "a member that may be null is required, and an optional one is left out instead of null");
+                self.fault(
+                    at,
+                    "a member that may be null is required, and an optional one is left out instead of null",
+                );
                 Presence::Optional
             }
         };
@@ -153,7 +181,10 @@ impl<'a> Lowering<'a> {
             Some(Json::Array(kinds)) => match kinds.as_slice() {
                 [Json::Text(kind), Json::Text(null)] if null == "null" && nullable => (kind.as_str(), true),
                 _ => {
-                    self.fault(&at.child("type"), "a list of types is a type followed by `null`, on a member");
+                    self.fault(
+                        &at.child("type"),
+                        "a list of types is a type followed by `null`, on a member",
+                    );
                     return None;
                 }
             },
@@ -189,7 +220,9 @@ impl<'a> Lowering<'a> {
             }
             "object" if schema.get("properties").is_none() => {
                 let at = at.child("additionalProperties");
-                let Some(values) = schema.get("additionalProperties").filter(|v| v.members().is_some_and(|m| !m.is_empty())) else {
+                let Some(values) =
+                    schema.get("additionalProperties").filter(|v| v.members().is_some_and(|m| !m.is_empty()))
+                else {
                     self.fault(&at, "an inline object is a map: it says what its values are; anything else is a definition of its own");
                     return None;
                 };
@@ -214,7 +247,10 @@ impl<'a> Lowering<'a> {
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
             if arm.get("additionalProperties").is_some() {
-                self.fault(&at, "an arm of a state leaves `additionalProperties` to the object that it becomes part of");
+                self.fault(
+                    &at,
+                    "an arm of a state leaves `additionalProperties` to the object that it becomes part of",
+                );
             }
             let required = texts(arm.get("required"));
             let properties = arm.get("properties").and_then(Json::members).unwrap_or_default();
@@ -260,7 +296,10 @@ impl<'a> Lowering<'a> {
                 Part::Constant(constant) => names.push(&constant.name),
                 Part::Member(member) => {
                     if fields.contains(&member.field.as_str()) {
-                        let message = format!("the Rust field `{}` is taken; give `{}` another in codegen.toml", member.field, member.name);
+                        let message = format!(
+                            "the Rust field `{}` is taken; give `{}` another in codegen.toml",
+                            member.field, member.name
+                        );
                         self.fault(at, message);
                     }
                     fields.push(&member.field);

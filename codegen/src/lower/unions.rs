@@ -56,7 +56,10 @@ impl<'a> Lowering<'a> {
             if out.iter().any(|earlier| earlier.value == value) {
                 self.fault(&at, format!("two arms have the tag `{value}`"));
             }
-            let variant = arm.get("title").and_then(Json::text).map_or_else(|| names::variant_name(&value), names::variant_name);
+            let variant = arm
+                .get("title")
+                .and_then(Json::text)
+                .map_or_else(|| names::variant_name(&value), names::variant_name);
             out.push(TagArm { variant, value, target: target.to_owned() });
         }
         Some(Union::Tag { tag: tag.to_owned(), arms: out })
@@ -67,7 +70,10 @@ impl<'a> Lowering<'a> {
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
             let (Some(target), Some(title)) = (arm.reference(), arm.get("title").and_then(Json::text)) else {
-                self.fault(&at, "an arm of a union by member is a reference with a `title`, the name of its variant");
+                self.fault(
+                    &at,
+                    "an arm of a union by member is a reference with a `title`, the name of its variant",
+                );
                 continue;
             };
             if matches!(out.last(), Some(MemberArm { condition: Condition::Always, .. })) {
@@ -80,7 +86,13 @@ impl<'a> Lowering<'a> {
         Some(Union::Member(out))
     }
 
-    fn arm_condition(&mut self, at: &At<'_>, arm: &Json, target: &str, schema: &'a Json) -> Option<Condition> {
+    fn arm_condition(
+        &mut self,
+        at: &At<'_>,
+        arm: &Json,
+        target: &str,
+        schema: &'a Json,
+    ) -> Option<Condition> {
         match arm.get("x-member").and_then(Json::text) {
             Some("*") => return Some(Condition::Always),
             Some(path) => return Some(Condition::Has(path.to_owned())),
@@ -97,7 +109,12 @@ impl<'a> Lowering<'a> {
         }
         let conditions = self.constants_of(schema);
         if conditions.is_empty() {
-            self.fault(at, format!("`{target}` has no constant to be known by; say which member tells it with `x-member`"));
+            self.fault(
+                at,
+                format!(
+                    "`{target}` has no constant to be known by; say which member tells it with `x-member`"
+                ),
+            );
             return None;
         }
         Some(Condition::All(conditions))
@@ -105,9 +122,9 @@ impl<'a> Lowering<'a> {
 
     /// The value of a string constant of an object.
     fn constant_of(&self, schema: &Json, name: &str) -> Option<String> {
-        self.parts_of(schema).into_iter().find_map(|part| {
-            part.get("properties")?.get(name)?.get("const")?.text().map(str::to_owned)
-        })
+        self.parts_of(schema)
+            .into_iter()
+            .find_map(|part| part.get("properties")?.get(name)?.get("const")?.text().map(str::to_owned))
     }
 
     /// What an object's required constants and required lists of strings say.
@@ -125,7 +142,11 @@ impl<'a> Lowering<'a> {
                         .reference()
                         .and_then(|target| self.definitions.get(target))
                         .and_then(|(_, schema)| schema.get("oneOf")?.items())
-                        .map(|arms| arms.iter().filter_map(|arm| arm.get("const")?.text().map(str::to_owned)).collect())
+                        .map(|arms| {
+                            arms.iter()
+                                .filter_map(|arm| arm.get("const")?.text().map(str::to_owned))
+                                .collect()
+                        })
                         .unwrap_or_default(),
                 };
                 if !values.is_empty() {
@@ -144,7 +165,11 @@ impl<'a> Lowering<'a> {
             None => vec![schema],
             Some(parts) => parts
                 .iter()
-                .map(|part| part.reference().and_then(|name| self.definitions.get(name)).map_or(part, |(_, schema)| *schema))
+                .map(|part| {
+                    part.reference()
+                        .and_then(|name| self.definitions.get(name))
+                        .map_or(part, |(_, schema)| *schema)
+                })
                 .collect(),
         }
     }

@@ -27,9 +27,7 @@ impl Field<'_> {
     fn argument(&self) -> (TokenStream, TokenStream) {
         let (ident, ty) = (&self.ident, &self.ty);
         match &self.member.shape {
-            TypeRef::Text | TypeRef::Named(_) => {
-                (quote!(#ident: impl Into<#ty>), quote!(#ident.into()))
-            }
+            TypeRef::Text | TypeRef::Named(_) => (quote!(#ident: impl Into<#ty>), quote!(#ident.into())),
             TypeRef::Unsigned
             | TypeRef::Integer
             | TypeRef::Number
@@ -52,7 +50,11 @@ impl Context<'_> {
                 member,
                 ident: format_ident!("{}", member.field),
                 // The front end has been asked for every one.
-                ty: self.front.field(&item.rust_name, index).cloned().unwrap_or_else(|| syn::parse_quote!(())),
+                ty: self
+                    .front
+                    .field(&item.rust_name, index)
+                    .cloned()
+                    .unwrap_or_else(|| syn::parse_quote!(())),
             })
             .collect()
     }
@@ -111,7 +113,7 @@ impl Context<'_> {
         state: Option<(&Item, &State)>,
     ) -> TokenStream {
         let root = &self.root;
-        
+
         let name = format_ident!("{}", item.rust_name);
         let expected = format!("an object of type `{}`", item.schema_name);
         let mut names: Vec<&str> = Vec::new();
@@ -161,7 +163,8 @@ impl Context<'_> {
             build.push(quote!(state: state.finish(&mut extra)?));
         }
         if !object.at_least_one.is_empty() {
-            let present = object.at_least_one.iter().filter_map(|member| names.iter().position(|name| name == member));
+            let present =
+                object.at_least_one.iter().filter_map(|member| names.iter().position(|name| name == member));
             let present = present.map(Literal::usize_unsuffixed).map(|at| quote!(!members.has(#at)));
             let message = format!("expected at least one of `{}`", object.at_least_one.join("`, `"));
             checks.push(quote! {
@@ -200,7 +203,6 @@ impl Context<'_> {
 
     /// The expression that reads a member's value, with the `Option` of an optional or nullable one.
     fn read_value(&self, field: &Field<'_>) -> TokenStream {
-        
         let seed = match &field.member.shape {
             TypeRef::Unsigned => Some(quote!(support::Unsigned)),
             TypeRef::Integer => Some(quote!(support::Integer)),
@@ -293,9 +295,8 @@ fn constructor(
         }
     });
     let summary = " Makes the object from its required members.";
-    let allow = (arguments.len() > 7).then(|| {
-        quote!(#[expect(clippy::too_many_arguments, reason = "one for each required member")])
-    });
+    let allow = (arguments.len() > 7)
+        .then(|| quote!(#[expect(clippy::too_many_arguments, reason = "one for each required member")]));
     let default = arguments.is_empty().then(|| {
         quote! {
             impl Default for #name {
@@ -322,7 +323,6 @@ fn constructor(
 }
 
 fn object_writer(name: &syn::Ident, object: &Object, fields: &[Field<'_>], stated: bool) -> TokenStream {
-    
     let mut fields = fields.iter();
     let mut entries = Vec::new();
     for part in &object.parts {
@@ -338,7 +338,9 @@ fn object_writer(name: &syn::Ident, object: &Object, fields: &[Field<'_>], state
                 let Some(field) = fields.next() else { continue };
                 let (ident, member) = (&field.ident, &field.member.name);
                 match field.member.presence {
-                    Presence::Required | Presence::Nullable => quote!(map.serialize_entry(#member, &self.#ident)?;),
+                    Presence::Required | Presence::Nullable => {
+                        quote!(map.serialize_entry(#member, &self.#ident)?;)
+                    }
                     Presence::Optional => quote! {
                         if let Some(value) = &self.#ident {
                             map.serialize_entry(#member, value)?;

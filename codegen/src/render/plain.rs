@@ -43,7 +43,9 @@ impl Context<'_> {
     pub(super) fn string_enum(&self, item: &Item, variants: &[Variant]) -> TokenStream {
         let root = &self.root;
         let name = format_ident!("{}", item.rust_name);
-        let Some(syn::Item::Enum(declared)) = self.front.items(&item.rust_name).iter().find(|i| matches!(i, syn::Item::Enum(_))) else {
+        let Some(syn::Item::Enum(declared)) =
+            self.front.items(&item.rust_name).iter().find(|i| matches!(i, syn::Item::Enum(_)))
+        else {
             return TokenStream::new();
         };
         let mut declared = declared.clone();
@@ -89,7 +91,7 @@ impl Context<'_> {
 
     pub(super) fn error_codes(&self, item: &Item, codes: &[ErrorCode]) -> TokenStream {
         let root = &self.root;
-        
+
         let (name, data) = (format_ident!("{}", item.rust_name), data_name(item));
         let variants: Vec<_> = codes.iter().map(|code| format_ident!("{}", code.variant)).collect();
         let numbers: Vec<_> = codes.iter().map(|code| Literal::i64_unsuffixed(code.code)).collect();
@@ -99,17 +101,20 @@ impl Context<'_> {
             let status = Literal::u16_unsuffixed(code.http_status?);
             Some(quote!(Self::#variant => Some(#status),))
         });
-        let typed: Vec<_> = codes.iter().zip(&variants).filter_map(|(code, variant)| {
-            code.data.as_ref().map(|target| (variant, self.type_of(target)))
-        }).collect();
+        let typed: Vec<_> = codes
+            .iter()
+            .zip(&variants)
+            .filter_map(|(code, variant)| code.data.as_ref().map(|target| (variant, self.type_of(target))))
+            .collect();
         let declared = typed.iter().map(|(variant, ty)| {
             let docs = format!(" Of [`{name}::{variant}`].");
             quote!(#[doc = #docs] #variant(#ty))
         });
-        let decoded = typed.iter().map(|(variant, ty)| {
-            quote!(#name::#variant => raw.get::<#ty>().map(Self::#variant),)
-        });
-        let encoded = typed.iter().map(|(variant, _)| quote!(Self::#variant(data) => #root::RawJson::new(data),));
+        let decoded = typed
+            .iter()
+            .map(|(variant, ty)| quote!(#name::#variant => raw.get::<#ty>().map(Self::#variant),));
+        let encoded =
+            typed.iter().map(|(variant, _)| quote!(Self::#variant(data) => #root::RawJson::new(data),));
         let data_docs = format!(" The `data` of an error, by its [`{name}`].");
         quote! {
             #item_docs

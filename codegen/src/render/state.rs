@@ -15,13 +15,14 @@ pub(super) fn slots_name(item: &Item) -> syn::Ident {
 impl Context<'_> {
     pub(super) fn state(&self, item: &Item, state: &State) -> TokenStream {
         let root = &self.root;
-        
+
         let name = format_ident!("{}", item.rust_name);
         let slots_type = slots_name(item);
         let slots_docs = format!(" The members of a [`{name}`] while an object is read.");
         let tag = &state.tag;
         let tags: Vec<&str> = state.arms.iter().map(|arm| arm.value.as_str()).collect();
-        let (mut variants, mut slots, mut reads, mut builds, mut writes) = (vec![], vec![], vec![], vec![], vec![]);
+        let (mut variants, mut slots, mut reads, mut builds, mut writes) =
+            (vec![], vec![], vec![], vec![], vec![]);
         let (mut members, mut tag_arms, mut all) = (vec![], vec![], vec![]);
         let mut shape = 0;
         for (arm_index, arm) in state.arms.iter().enumerate() {
@@ -30,7 +31,11 @@ impl Context<'_> {
             let (mut declared, mut idents, mut built, mut written) = (vec![], vec![], vec![], vec![]);
             for member in &arm.members {
                 let ident = format_ident!("{}", member.field);
-                let ty = self.front.field(&item.rust_name, shape).cloned().unwrap_or_else(|| syn::parse_quote!(()));
+                let ty = self
+                    .front
+                    .field(&item.rust_name, shape)
+                    .cloned()
+                    .unwrap_or_else(|| syn::parse_quote!(()));
                 shape += 1;
                 let (member_docs, member_name) = (docs(&member.docs), &member.name);
                 let place = Literal::usize_unsuffixed(shape);

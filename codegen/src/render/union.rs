@@ -16,13 +16,19 @@ impl Context<'_> {
     }
 
     /// The enum with its conversions and writer; the reader calls one function of the support module.
-    fn enumeration(&self, item: &Item, arms: &[(syn::Ident, syn::Type, String)], reader: &str) -> TokenStream {
-        
+    fn enumeration(
+        &self,
+        item: &Item,
+        arms: &[(syn::Ident, syn::Type, String)],
+        reader: &str,
+    ) -> TokenStream {
         let (name, reader) = (format_ident!("{}", item.rust_name), format_ident!("{reader}"));
         let docs = docs(&item.docs);
         let variants = arms.iter().map(|(variant, ty, docs)| quote!(#[doc = #docs] #variant(#ty)));
-        let writes = arms.iter().map(|(variant, ..)| quote!(Self::#variant(value) => value.serialize(serializer)));
-        let conversions = arms.iter().filter(|(_, ty, _)| arms.iter().filter(|(_, other, _)| other == ty).count() == 1);
+        let writes =
+            arms.iter().map(|(variant, ..)| quote!(Self::#variant(value) => value.serialize(serializer)));
+        let conversions =
+            arms.iter().filter(|(_, ty, _)| arms.iter().filter(|(_, other, _)| other == ty).count() == 1);
         let conversions = conversions.map(|(variant, ty, _)| {
             quote! {
                 impl From<#ty> for #name {
@@ -51,38 +57,56 @@ impl Context<'_> {
     }
 
     fn kind_union(&self, item: &Item, arms: &[KindArm]) -> TokenStream {
-        
         let name = format_ident!("{}", item.rust_name);
         let (mut rows, mut methods, mut expected) = (Vec::new(), Vec::new(), Vec::new());
         let mut eq = true;
         for (index, arm) in arms.iter().enumerate() {
             let variant = format_ident!("{}", arm.variant);
-            let ty = self.front.field(&item.rust_name, index).cloned().unwrap_or_else(|| syn::parse_quote!(()));
+            let ty =
+                self.front.field(&item.rust_name, index).cloned().unwrap_or_else(|| syn::parse_quote!(()));
             let some = quote!(Some);
             let option = quote!(Option<Self>);
             let (kind, method) = match &arm.shape {
-                TypeRef::Text => ("a string", quote! {
-                    fn string(text: &str) -> #option { #some(Self::#variant(text.into())) }
-                }),
-                TypeRef::Integer | TypeRef::Unsigned => ("an integer", quote! {
-                    fn integer(number: i64) -> #option { #some(Self::#variant(number)) }
-                }),
-                TypeRef::Number => ("a number", quote! {
-                    fn number(number: f64) -> #option { #some(Self::#variant(number)) }
-                }),
-                TypeRef::Boolean => ("a boolean", quote! {
-                    fn boolean(value: bool) -> #option { #some(Self::#variant(value)) }
-                }),
-                TypeRef::List(_) => ("an array", quote! {
-                    fn array<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                        serde::Deserialize::deserialize(deserializer).map(Self::#variant)
-                    }
-                }),
-                TypeRef::Named(_) | TypeRef::Map(_) => ("an object", quote! {
-                    fn object<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                        serde::Deserialize::deserialize(deserializer).map(Self::#variant)
-                    }
-                }),
+                TypeRef::Text => (
+                    "a string",
+                    quote! {
+                        fn string(text: &str) -> #option { #some(Self::#variant(text.into())) }
+                    },
+                ),
+                TypeRef::Integer | TypeRef::Unsigned => (
+                    "an integer",
+                    quote! {
+                        fn integer(number: i64) -> #option { #some(Self::#variant(number)) }
+                    },
+                ),
+                TypeRef::Number => (
+                    "a number",
+                    quote! {
+                        fn number(number: f64) -> #option { #some(Self::#variant(number)) }
+                    },
+                ),
+                TypeRef::Boolean => (
+                    "a boolean",
+                    quote! {
+                        fn boolean(value: bool) -> #option { #some(Self::#variant(value)) }
+                    },
+                ),
+                TypeRef::List(_) => (
+                    "an array",
+                    quote! {
+                        fn array<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                            serde::Deserialize::deserialize(deserializer).map(Self::#variant)
+                        }
+                    },
+                ),
+                TypeRef::Named(_) | TypeRef::Map(_) => (
+                    "an object",
+                    quote! {
+                        fn object<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                            serde::Deserialize::deserialize(deserializer).map(Self::#variant)
+                        }
+                    },
+                ),
             };
             eq &= matches!(arm.shape, TypeRef::Text | TypeRef::Integer);
             expected.push(kind);
@@ -132,7 +156,6 @@ impl Context<'_> {
     }
 
     fn tag_union(&self, item: &Item, tag: &str, arms: &[TagArm]) -> TokenStream {
-        
         let name = format_ident!("{}", item.rust_name);
         let rows: Vec<_> = arms
             .iter()
@@ -157,7 +180,6 @@ impl Context<'_> {
     }
 
     fn member_union(&self, item: &Item, arms: &[MemberArm]) -> TokenStream {
-        
         let name = format_ident!("{}", item.rust_name);
         let rows: Vec<_> = arms
             .iter()
@@ -167,7 +189,8 @@ impl Context<'_> {
             })
             .collect();
         let enumeration = self.enumeration(item, &rows, "member_union");
-        let conditions: Vec<String> = arms.iter().map(|arm| format!("`{}` ({})", arm.target, words(&arm.condition))).collect();
+        let conditions: Vec<String> =
+            arms.iter().map(|arm| format!("`{}` ({})", arm.target, words(&arm.condition))).collect();
         let expected = format!("an object of type `{}`: {}", item.schema_name, conditions.join(", or "));
         let mut closed = false;
         let choices: Vec<_> = arms
@@ -231,9 +254,8 @@ fn test(condition: &Condition) -> TokenStream {
 }
 
 fn words(condition: &Condition) -> String {
-    let join = |conditions: &[Condition], word: &str| {
-        conditions.iter().map(words).collect::<Vec<_>>().join(word)
-    };
+    let join =
+        |conditions: &[Condition], word: &str| conditions.iter().map(words).collect::<Vec<_>>().join(word);
     match condition {
         Condition::Always => "anything else".to_owned(),
         Condition::Has(path) => format!("with `{path}`"),

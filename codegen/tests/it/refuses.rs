@@ -25,11 +25,21 @@ fn object(properties: &str, required: &str) -> String {
 
 #[test]
 fn keywords_outside_the_dialect_are_refused() {
-    for keyword in ["patternProperties", "if", "not", "unevaluatedProperties", "prefixItems", "x-mcp-metod", "enum"] {
-        check(&format!(r#"{{"A":{{"description":"A.","type":"string","{keyword}":{{}}}}}}"#), &format!("A/{keyword}"), "");
+    for keyword in
+        ["patternProperties", "if", "not", "unevaluatedProperties", "prefixItems", "x-mcp-metod", "enum"]
+    {
+        check(
+            &format!(r#"{{"A":{{"description":"A.","type":"string","{keyword}":{{}}}}}}"#),
+            &format!("A/{keyword}"),
+            "",
+        );
     }
     check(r#"{"A":true}"#, "A", "boolean schemas are outside the dialect");
-    check(r#"{"A":{"description":"A.","type":"string","format":"e-mail"}}"#, "A/format", "expected one of uint64");
+    check(
+        r#"{"A":{"description":"A.","type":"string","format":"e-mail"}}"#,
+        "A/format",
+        "expected one of uint64",
+    );
 }
 
 #[test]
@@ -46,15 +56,19 @@ fn an_object_is_open_and_described() {
 
 #[test]
 fn references_lead_to_definitions() {
-    check(&object(r##""b":{"$ref":"#/$defs/B","description":"B."}"##, ""), "A/properties/b", "no file of this generation defines `B`");
-    for reference in ["other.json#/$defs/B", "#/$defs/B/properties/c", "#/$defs/"] {
-        check(&object(&format!(r#""b":{{"$ref":"{reference}"}}"#), ""), "A/properties/b/$ref", "has the form");
-    }
     check(
-        &object(r##""b":{"$ref":"#/$defs/A","minimum":0}"##, ""),
+        &object(r##""b":{"$ref":"#/$defs/B","description":"B."}"##, ""),
         "A/properties/b",
-        "beside `$ref`",
+        "no file of this generation defines `B`",
     );
+    for reference in ["other.json#/$defs/B", "#/$defs/B/properties/c", "#/$defs/"] {
+        check(
+            &object(&format!(r#""b":{{"$ref":"{reference}"}}"#), ""),
+            "A/properties/b/$ref",
+            "has the form",
+        );
+    }
+    check(&object(r##""b":{"$ref":"#/$defs/A","minimum":0}"##, ""), "A/properties/b", "beside `$ref`");
 }
 
 #[test]
@@ -68,12 +82,16 @@ fn a_union_says_how_its_arms_are_told_apart() {
     check(r#"{"A":{"description":"A.","x-union":"tag","anyOf":[{"type":"string"}]}}"#, "A", "needs `x-tag`");
     let arm = r#""B":{"description":"B.","type":"object","properties":{},"additionalProperties":{}}"#;
     check(
-        &format!(r##"{{"A":{{"description":"A.","x-union":"tag","x-tag":"t","anyOf":[{{"$ref":"#/$defs/B"}}]}},{arm}}}"##),
+        &format!(
+            r##"{{"A":{{"description":"A.","x-union":"tag","x-tag":"t","anyOf":[{{"$ref":"#/$defs/B"}}]}},{arm}}}"##
+        ),
         "A/anyOf/0",
         "`B` has no string constant `t`",
     );
     check(
-        &format!(r##"{{"A":{{"description":"A.","x-union":"member","anyOf":[{{"$ref":"#/$defs/B","title":"B"}}]}},{arm}}}"##),
+        &format!(
+            r##"{{"A":{{"description":"A.","x-union":"member","anyOf":[{{"$ref":"#/$defs/B","title":"B"}}]}},{arm}}}"##
+        ),
         "A/anyOf/0",
         "no constant to be known by",
     );
@@ -102,7 +120,9 @@ fn integers_have_bounds_that_types_can_hold() {
 
 #[test]
 fn a_state_has_one_constant_and_arms_of_their_own() {
-    let arm = |tag: &str, rest: &str| format!(r#"{{"type":"object","properties":{{{tag}{rest}}},"required":["s","p"]}}"#);
+    let arm = |tag: &str, rest: &str| {
+        format!(r#"{{"type":"object","properties":{{{tag}{rest}}},"required":["s","p"]}}"#)
+    };
     let payload = r#","p":{"description":"P.","type":"string"}"#;
     let state = |a: &str, b: &str| format!(r#"{{"A":{{"description":"A.","oneOf":[{a},{b}]}}}}"#);
     check(
@@ -110,7 +130,14 @@ fn a_state_has_one_constant_and_arms_of_their_own() {
         "A/oneOf/1",
         "two arms share the member `p`",
     );
-    check(&state(&arm(r#""s":{"const":"x"}"#, payload), &arm(r#""s":{"type":"string","description":"S."}"#, "")), "A/oneOf/1", "one member with a string constant");
+    check(
+        &state(
+            &arm(r#""s":{"const":"x"}"#, payload),
+            &arm(r#""s":{"type":"string","description":"S."}"#, ""),
+        ),
+        "A/oneOf/1",
+        "one member with a string constant",
+    );
 }
 
 #[test]
@@ -135,13 +162,17 @@ fn configuration_that_does_nothing_is_refused() {
         ("[unknown]\na = \"b\"", "line 3"),
     ] {
         let errors = run(&schema, config).expect_err(config);
-        assert!(errors.iter().any(|error| error.file == "schema/1/codegen.toml" && error.place == place), "{errors:?}");
+        assert!(
+            errors.iter().any(|error| error.file == "schema/1/codegen.toml" && error.place == place),
+            "{errors:?}"
+        );
     }
 }
 
 #[test]
 fn two_definitions_do_not_share_a_rust_name() {
-    let schema = r#"{"URLs":{"description":"A.","type":"string"},"Urls":{"description":"B.","type":"string"}}"#;
+    let schema =
+        r#"{"URLs":{"description":"A.","type":"string"},"Urls":{"description":"B.","type":"string"}}"#;
     check(schema, "Urls", "has the Rust name of `URLs`");
 }
 

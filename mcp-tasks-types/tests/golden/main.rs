@@ -26,7 +26,8 @@ use unions::{Body, Id, Shape};
 
 #[test]
 fn constants_are_checked_and_written_and_presence_is_kept() {
-    let text = r#"{"jsonrpc":"2.0","method":"things/get","version":2,"count":1,"until":null,"tags":[],"labels":{}}"#;
+    let text =
+        r#"{"jsonrpc":"2.0","method":"things/get","version":2,"count":1,"until":null,"tags":[],"labels":{}}"#;
     let request: Request = from_str(text).unwrap();
     assert_eq!(to_string(&request).unwrap(), text);
     assert_eq!(Request::METHOD, "things/get");

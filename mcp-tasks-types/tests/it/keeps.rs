@@ -19,7 +19,8 @@ fn unknown_members_are_written_back_in_their_order_and_as_their_text() {
 /// C-05: objects are open, so a payload of another state is no error; it is kept and never taken for the state's own.
 #[test]
 fn a_payload_of_another_state_is_kept_aside() {
-    for payload in [r#""result":{"a":1}"#, r#""result":null"#, r#""error":"text""#, r#""inputRequests":[1]"#] {
+    for payload in [r#""result":{"a":1}"#, r#""result":null"#, r#""error":"text""#, r#""inputRequests":[1]"#]
+    {
         let text = format!(r#"{{"resultType":"complete",{REST},"status":"working",{payload}}}"#);
         let task: GetTaskResult = from_str(&text).unwrap();
         assert_eq!(task.state, TaskState::Working);
@@ -62,12 +63,17 @@ fn times_are_written_back_letter_for_letter_and_whole_numbers_in_any_spelling_ar
         .replacen("10:30:00Z", "12:30:00.1200+02:00", 1)
         .replace("900000", "9e5");
     let written = read("GetTaskResult", &text).unwrap();
-    assert!(written.contains("2026-08-21T12:30:00.1200+02:00") && written.contains(r#""ttlMs":900000,"#), "{written}");
+    assert!(
+        written.contains("2026-08-21T12:30:00.1200+02:00") && written.contains(r#""ttlMs":900000,"#),
+        "{written}"
+    );
 }
 
 #[test]
 fn null_for_an_optional_member_is_tolerated_on_reading() {
-    let text = format!(r#"{{"resultType":"complete",{REST},"statusMessage":null,"pollIntervalMs":null,"status":"working"}}"#);
+    let text = format!(
+        r#"{{"resultType":"complete",{REST},"statusMessage":null,"pollIntervalMs":null,"status":"working"}}"#
+    );
     assert!(!read("GetTaskResult", &text).unwrap().contains("null"));
 }
 
@@ -106,7 +112,9 @@ fn empty_lists_and_objects_are_not_lost() {
 
 #[test]
 fn line_breaks_in_a_payload_do_not_reach_the_wire() {
-    let text = format!("{{\"resultType\":\"complete\",{REST},\"status\":\"completed\",\"result\":{{\n\"a\":\r\n1}}}}");
+    let text = format!(
+        "{{\"resultType\":\"complete\",{REST},\"status\":\"completed\",\"result\":{{\n\"a\":\r\n1}}}}"
+    );
     let task: GetTaskResult = from_str(&text).unwrap();
     assert!(!to_string(&task).unwrap().contains(['\n', '\r']));
 }

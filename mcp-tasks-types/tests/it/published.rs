@@ -6,7 +6,8 @@ use crate::round_trip;
 use crate::round_trip::walk;
 
 /// Types of parts of the protocol that have nothing to do with tasks and have no schema here.
-const LEFT_OUT: &[&str] = &["Complete", "GetPrompt", "ListPrompts", "ListResource", "ReadResource", "Resource"];
+const LEFT_OUT: &[&str] =
+    &["Complete", "GetPrompt", "ListPrompts", "ListResource", "ReadResource", "Resource"];
 
 #[test]
 fn published_examples_are_written_back_equal() {
@@ -19,7 +20,8 @@ fn published_examples_are_written_back_equal() {
     }
     let count = walk(&folder, |name| {
         let found = round_trip("2026-07-28", name);
-        let left_out = LEFT_OUT.iter().any(|prefix| name.starts_with(prefix)) && !name.starts_with("ResourceLink");
+        let left_out =
+            LEFT_OUT.iter().any(|prefix| name.starts_with(prefix)) && !name.starts_with("ResourceLink");
         assert!(found.is_some() || left_out, "no type for the published examples of `{name}`");
         found
     });

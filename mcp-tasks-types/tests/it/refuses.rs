@@ -43,7 +43,9 @@ fn a_time_that_is_no_rfc_3339_is_refused() {
 /// C-05, C-08: a state without its payload is no state.
 #[test]
 fn a_state_without_its_payload_is_refused() {
-    for (status, member) in [("completed", "result"), ("failed", "error"), ("input_required", "inputRequests")] {
+    for (status, member) in
+        [("completed", "result"), ("failed", "error"), ("input_required", "inputRequests")]
+    {
         let text = with("working", status);
         check("GetTaskResult", &text, &format!("missing field `{member}`"));
         check("DetailedTask", &text, &format!("missing field `{member}`"));
@@ -53,7 +55,11 @@ fn a_state_without_its_payload_is_refused() {
     // The payload before the tag is read by way of its text, with the same outcome.
     let failed = with(r#""status":"working""#, r#""error":{},"status":"failed""#);
     check("GetTaskResult", &failed, "`error`: missing field `code`");
-    check("GetTaskResult", &with(r#""status":"working""#, r#""status":"completed","result":7"#), "expected an object");
+    check(
+        "GetTaskResult",
+        &with(r#""status":"working""#, r#""status":"completed","result":7"#),
+        "expected an object",
+    );
 }
 
 /// C-02, C-03: only a creation result has `resultType: "task"`, and it is never assumed.
@@ -118,7 +124,8 @@ fn null_and_fractions_are_no_request_ids() {
 
 #[test]
 fn the_value_at_fault_is_named_by_its_path() {
-    let failed = |error: &str| with(r#""status":"working""#, &format!(r#""status":"failed","error":{error}"#));
+    let failed =
+        |error: &str| with(r#""status":"working""#, &format!(r#""status":"failed","error":{error}"#));
     for (name, text, path) in [
         ("GetTaskResult", with("900000", "-1"), "`ttlMs`: "),
         ("GetTaskResult", failed("{}"), "`error`: "),

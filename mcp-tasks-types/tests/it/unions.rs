@@ -2,8 +2,8 @@
 
 use mcp_tasks_types::from_str;
 use mcp_tasks_types::v2026_07_28::{
-    CallToolResponse, ContentBlock, ElicitRequestParams, ElicitValue, EnumSchema, InputRequest, InputResponse,
-    PrimitiveSchemaDefinition, ResourceContents,
+    CallToolResponse, ContentBlock, ElicitRequestParams, ElicitValue, EnumSchema, InputRequest,
+    InputResponse, PrimitiveSchemaDefinition, ResourceContents,
 };
 
 use crate::read;
@@ -41,7 +41,11 @@ fn what_fits_no_arm_is_refused_by_the_names_of_the_arms() {
         ("ContentBlock", r#"{"a":1,"type":"text"}"#, "missing field `text`"),
         ("ContentBlock", "[]", "expected an object of type `ContentBlock`"),
         ("ResourceContents", r#"{"uri":"file:///a"}"#, "with `text`"),
-        ("InputRequest", r#"{"method":"tools/call","params":{}}"#, "unknown variant `tools/call`, expected one of"),
+        (
+            "InputRequest",
+            r#"{"method":"tools/call","params":{}}"#,
+            "unknown variant `tools/call`, expected one of",
+        ),
         ("InputResponse", "7", "expected an object of type `InputResponse`"),
         ("ElicitValue", "null", "expected a string or a number or a boolean or an array"),
     ] {
