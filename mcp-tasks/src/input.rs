@@ -20,7 +20,8 @@ pub struct Input<T> {
     answer: PhantomData<fn() -> T>,
 }
 
-impl<T: DeserializeOwned> Input<T> {
+// Without a bound, so that a type that cannot be an answer is told once, where the question is declared.
+impl<T> Input<T> {
     /// The question declared under this key.
     #[must_use]
     pub const fn declared(key: &'static str) -> Self {
@@ -32,7 +33,9 @@ impl<T: DeserializeOwned> Input<T> {
     pub const fn key(&self) -> &'static str {
         self.key
     }
+}
 
+impl<T: DeserializeOwned> Input<T> {
     /// Asks and waits for the answer, however long it takes and however often the server is restarted meanwhile.
     ///
     /// # Errors
