@@ -94,15 +94,20 @@ pub trait Store: Send + Sync + 'static {
     /// When the store cannot be read or written.
     fn claim(&self, claim: Claim) -> impl Future<Output = Result<Vec<SharedRecord>, StoreError>> + Send;
 
-    /// Lengthens all leases of a worker and says how many there are. Versions do not change.
+    /// Lengthens the leases that the worker has on these tasks and says how many there are. Versions do not change.
     ///
     /// # Errors
     ///
     /// When the store cannot be written.
-    fn renew(&self, worker: &str, until: &Timestamp) -> impl Future<Output = Result<u64, StoreError>> + Send;
+    fn renew(
+        &self,
+        worker: &str,
+        ids: &[TaskId],
+        until: &Timestamp,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Up to `limit` tasks whose [`due_at`](TaskRecord::due_at) has come, the longest overdue first, and when the next
-    /// one is. Its cost does not depend on the number of tasks kept.
+    /// Up to `limit` tasks whose [`due_at`](TaskRecord::due_at) has come, the longest overdue first, when the next one
+    /// is, and when the next lease ends. Its cost does not depend on the number of tasks kept.
     ///
     /// # Errors
     ///
@@ -169,13 +174,16 @@ pub struct Due {
     pub ids: Vec<TaskId>,
     /// When the next one's time comes, of those not listed.
     pub next: Option<Timestamp>,
+    /// When the first lease of a live task ends, or ended. A live task without a lease counts as one whose lease has
+    /// ended long ago. None when there is no live task.
+    pub lease_end: Option<Timestamp>,
 }
 
 impl Due {
-    /// Tasks whose time has come, and when the next one's does.
+    /// Tasks whose time has come, when the next one's does, and when the first lease ends.
     #[must_use]
-    pub fn new(ids: Vec<TaskId>, next: Option<Timestamp>) -> Self {
-        Self { ids, next }
+    pub fn new(ids: Vec<TaskId>, next: Option<Timestamp>, lease_end: Option<Timestamp>) -> Self {
+        Self { ids, next, lease_end }
     }
 }
 
@@ -426,8 +434,8 @@ impl<S: Store> Store for Arc<S> {
         (**self).claim(claim).await
     }
 
-    async fn renew(&self, worker: &str, until: &Timestamp) -> Result<u64, StoreError> {
-        (**self).renew(worker, until).await
+    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
+        (**self).renew(worker, ids, until).await
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {

@@ -71,7 +71,7 @@ impl Core {
         };
         let params = match &record.params {
             Some(params) if tool.definition.restart_policy() == Restart::Rerun => params,
-            _ => return Err(failed("the server was restarted before the task ended".to_owned())),
+            _ => return Err(failed("the work was interrupted before the task ended".to_owned())),
         };
         if tool.fingerprint != record.tool {
             return Err(failed(format!(

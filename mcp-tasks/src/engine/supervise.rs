@@ -202,9 +202,10 @@ async fn record(run: &Arc<Run>, event: Event) {
             tracing::debug!(task = %run.id(), reason = %illegal, "the run came too late");
         }
         Err(Refusal::Gone) => tracing::debug!(task = %run.id(), "the task of the run is gone"),
-        // The lease runs out and the task is taken up again.
+        // The lease runs out and the task is taken up again, by whoever looks at that time.
         Err(Refusal::Store(err)) => {
             tracing::error!(task = %run.id(), error = %err, "the end of the run could not be recorded");
+            run.core().timer.notify_one();
         }
     }
 }

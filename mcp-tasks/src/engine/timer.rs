@@ -52,21 +52,49 @@ pub(super) async fn keep_time(core: Weak<Core>, mut closing: watch::Receiver<boo
 
 impl Core {
     /// Does what is due and says when there is more to do.
-    async fn tick(&self) -> Result<Option<Timestamp>, StoreError> {
+    async fn tick(self: &Arc<Self>) -> Result<Option<Timestamp>, StoreError> {
         // Whoever sets a deadline from here on wakes the timer again.
         self.next_wake.store(i64::MAX, Ordering::SeqCst);
-        let due_at = loop {
+        let heartbeat_at = self.heartbeat().await?;
+        let (due_at, lease_end) = self.work_off().await?;
+        let orphans_at = self.adopt(lease_end).await?;
+        Ok([heartbeat_at, due_at, orphans_at].into_iter().flatten().min())
+    }
+
+    /// Ends and removes what is due. Gives when there is more of it, and when the first lease ends.
+    async fn work_off(&self) -> Result<(Option<Timestamp>, Option<Timestamp>), StoreError> {
+        loop {
             let due = self.store.due(&self.now(), BATCH).await?;
             if due.ids.is_empty() {
-                break due.next;
+                return Ok((due.next, due.lease_end));
             }
+            let mut progress = false;
             for id in &due.ids {
                 if let Some(record) = self.store.load(id, Parts::Head).await? {
-                    self.overdue(record).await?;
+                    let left = self.overdue(record).await?;
+                    progress |= left.is_none_or(|left| !left.is_due(self.clock.now_millis()));
                 }
             }
-        };
-        Ok(due_at.into_iter().chain(self.heartbeat().await?).min())
+            if !progress {
+                // The store's list is behind its records, or the other way round; at once nothing would differ.
+                return Ok((Some(after(&self.now(), BACK_OFF_MS)), due.lease_end));
+            }
+        }
+    }
+
+    /// Takes up the tasks whose workers are gone, if a lease has ended, and says when to look again. What runs here
+    /// has its leases renewed before they end, so that all that is found is somebody's who cannot go on: a process
+    /// that died, or a run of this one whose end could not be recorded.
+    async fn adopt(self: &Arc<Self>, lease_end: Option<Timestamp>) -> Result<Option<Timestamp>, StoreError> {
+        let now = self.now();
+        match lease_end {
+            Some(end) if end <= now => {
+                self.recover().await?;
+                // Looked at again soon, but not at once: others may be at it, or the store may be behind.
+                Ok(Some(after(&now, BACK_OFF_MS)))
+            }
+            later => Ok(later),
+        }
     }
 
     /// Ends a live task whose lifetime is over; removes an ended one. Gives what is left of it.
@@ -101,7 +129,8 @@ impl Core {
         if now.unix_millis() < at {
             return Ok(Some(Timestamp::from_unix_millis(at)));
         }
-        self.store.renew(&self.worker, &after(&now, self.settings.lease_ms)).await?;
+        let ids: Vec<TaskId> = self.running().runs.keys().cloned().collect();
+        self.store.renew(&self.worker, &ids, &after(&now, self.settings.lease_ms)).await?;
         let next = after(&now, self.settings.lease_ms / 3);
         self.heartbeat_at.store(next.unix_millis(), Ordering::SeqCst);
         Ok(Some(next))

@@ -18,7 +18,7 @@ pub(crate) trait DynStore: Send + Sync + 'static {
     fn append_step<'a>(&'a self, id: &'a TaskId, token: u64, step: StepRecord) -> Answer<'a, ()>;
     fn remove<'a>(&'a self, id: &'a TaskId, expected_version: u64) -> Answer<'a, ()>;
     fn claim(&self, claim: Claim) -> Answer<'_, Vec<SharedRecord>>;
-    fn renew<'a>(&'a self, worker: &'a str, until: &'a Timestamp) -> Answer<'a, u64>;
+    fn renew<'a>(&'a self, worker: &'a str, ids: &'a [TaskId], until: &'a Timestamp) -> Answer<'a, u64>;
     fn due<'a>(&'a self, now: &'a Timestamp, limit: usize) -> Answer<'a, Due>;
     fn list<'a>(&'a self, owner: &'a Owner, after: Option<&'a Cursor>, limit: usize) -> Answer<'a, Page>;
     fn changes(&self) -> Changes;
@@ -50,8 +50,8 @@ impl<S: Store> DynStore for S {
         Box::pin(Store::claim(self, claim))
     }
 
-    fn renew<'a>(&'a self, worker: &'a str, until: &'a Timestamp) -> Answer<'a, u64> {
-        Box::pin(Store::renew(self, worker, until))
+    fn renew<'a>(&'a self, worker: &'a str, ids: &'a [TaskId], until: &'a Timestamp) -> Answer<'a, u64> {
+        Box::pin(Store::renew(self, worker, ids, until))
     }
 
     fn due<'a>(&'a self, now: &'a Timestamp, limit: usize) -> Answer<'a, Due> {

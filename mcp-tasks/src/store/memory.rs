@@ -13,7 +13,7 @@ use super::{
 };
 use crate::lifecycle::{self, Event};
 use crate::owner::Owner;
-use crate::record::{SharedRecord, StepRecord, TaskRecord};
+use crate::record::{Lease, SharedRecord, StepRecord, TaskRecord};
 
 /// A store in memory.
 #[derive(Debug, Default)]
@@ -34,12 +34,11 @@ impl MemoryStore {
     #[must_use]
     pub fn reopen(&self) -> Self {
         let mut tasks = self.write();
-        let leased: Vec<TaskId> = tasks.workers.values().flatten().cloned().collect();
+        let leased: Vec<TaskId> = tasks.claimable.iter().map(|(_, _, id)| id.clone()).collect();
         for id in leased {
-            tasks.change(&id, |record| {
-                record.lease = None;
-                record.version += 1;
-            });
+            let Some(head) = tasks.head(&id).filter(|head| head.lease.is_some()) else { continue };
+            let version = head.version + 1;
+            tasks.put(&head, TaskRecord { lease: None, version, ..TaskRecord::clone(&head) });
         }
         drop(tasks);
         Self { tasks: Arc::clone(&self.tasks), feed: self.feed.clone() }
@@ -65,7 +64,6 @@ struct Tasks {
     due: BTreeSet<(i64, TaskId)>,
     /// Live tasks by the end of their lease, then by age; those without a lease come first.
     claimable: BTreeSet<(i64, i64, TaskId)>,
-    workers: BTreeMap<String, BTreeSet<TaskId>>,
     owners: BTreeMap<Owner, BTreeSet<(i64, TaskId)>>,
 }
 
@@ -101,9 +99,6 @@ impl Tasks {
         if !record.state.is_terminal() {
             self.claimable.insert(turn(record));
         }
-        if let Some(lease) = &record.lease {
-            self.workers.entry(lease.worker.clone()).or_default().insert(record.id.clone());
-        }
     }
 
     fn unindex(&mut self, record: &TaskRecord) {
@@ -111,31 +106,27 @@ impl Tasks {
             self.due.remove(&(due, record.id.clone()));
         }
         self.claimable.remove(&turn(record));
-        if let Some(lease) = &record.lease
-            && let Some(ids) = self.workers.get_mut(&lease.worker)
-        {
-            ids.remove(&record.id);
-            if ids.is_empty() {
-                self.workers.remove(&lease.worker);
-            }
-        }
     }
 
-    /// Changes a head in its place and keeps the indexes right.
-    fn change(&mut self, id: &TaskId, change: impl FnOnce(&mut TaskRecord)) -> Option<SharedRecord> {
-        let before = Arc::clone(&self.entries.get(id)?.head);
-        let mut after = TaskRecord::clone(&before);
-        change(&mut after);
+    fn head(&self, id: &TaskId) -> Option<SharedRecord> {
+        self.entries.get(id).map(|entry| Arc::clone(&entry.head))
+    }
+
+    /// Puts a head in the place of the one before and keeps the indexes right.
+    fn put(&mut self, before: &TaskRecord, after: TaskRecord) -> SharedRecord {
         let after = Arc::new(after);
-        self.unindex(&before);
+        self.unindex(before);
         self.index(&after);
-        self.entries.get_mut(id)?.head = Arc::clone(&after);
-        Some(after)
+        if let Some(entry) = self.entries.get_mut(&after.id) {
+            entry.head = Arc::clone(&after);
+        }
+        after
     }
 
-    fn expect(&self, id: &TaskId, version: u64) -> Result<&Entry, StoreError> {
-        let entry = self.entries.get(id).ok_or_else(|| StoreError::not_found(id))?;
-        if entry.head.version == version { Ok(entry) } else { Err(StoreError::conflict(id)) }
+    /// The head, if it has that version.
+    fn expect(&self, id: &TaskId, version: u64) -> Result<SharedRecord, StoreError> {
+        let head = self.head(id).ok_or_else(|| StoreError::not_found(id))?;
+        if head.version == version { Ok(head) } else { Err(StoreError::conflict(id)) }
     }
 }
 
@@ -169,13 +160,12 @@ impl Store for MemoryStore {
 
     async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
         let (mut head, _, _) = record.into_parts();
-        let id = head.id.clone();
         let mut tasks = self.write();
-        let before = Arc::clone(&tasks.expect(&id, expected_version)?.head);
+        let before = tasks.expect(&head.id, expected_version)?;
         if head.lease.is_some() {
             head.lease.clone_from(&before.lease);
         }
-        let after = tasks.change(&id, |record| *record = head).ok_or_else(|| StoreError::not_found(&id))?;
+        let after = tasks.put(&before, head);
         drop(tasks);
         self.feed.written(&after);
         Ok(after)
@@ -198,7 +188,7 @@ impl Store for MemoryStore {
 
     async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
         let mut tasks = self.write();
-        let head = Arc::clone(&tasks.expect(id, expected_version)?.head);
+        let head = tasks.expect(id, expected_version)?;
         tasks.unindex(&head);
         tasks.entries.remove(id);
         if let Some(places) = tasks.owners.get_mut(&head.owner) {
@@ -219,10 +209,10 @@ impl Store for MemoryStore {
         let free: Vec<TaskId> = free.map(|(_, _, id)| id.clone()).collect();
         let mut claimed = Vec::new();
         for id in free {
-            let Some(entry) = tasks.entries.get(&id) else { continue };
+            let Some(head) = tasks.head(&id) else { continue };
             let event = Event::Claim { worker: claim.worker.clone(), until: claim.until.clone() };
-            let Ok((after, _)) = lifecycle::apply(&entry.head, event, &claim.now) else { continue };
-            tasks.change(&id, |record| *record = after);
+            let Ok((after, _)) = lifecycle::apply(&head, event, &claim.now) else { continue };
+            tasks.put(&head, after);
             claimed.extend(tasks.entries.get(&id).map(Entry::whole));
         }
         drop(tasks);
@@ -232,17 +222,17 @@ impl Store for MemoryStore {
         Ok(claimed)
     }
 
-    async fn renew(&self, worker: &str, until: &Timestamp) -> Result<u64, StoreError> {
+    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
         let mut tasks = self.write();
-        let ids: Vec<TaskId> = tasks.workers.get(worker).into_iter().flatten().cloned().collect();
-        for id in &ids {
-            tasks.change(id, |record| {
-                if let Some(lease) = &mut record.lease {
-                    lease.until = until.clone();
-                }
-            });
+        let mut renewed = 0;
+        for id in ids {
+            let Some(head) = tasks.head(id) else { continue };
+            let Some(lease) = head.lease.clone().filter(|lease| lease.worker == worker) else { continue };
+            let lease = Some(Lease { until: until.clone(), ..lease });
+            tasks.put(&head, TaskRecord { lease, ..TaskRecord::clone(&head) });
+            renewed += 1;
         }
-        Ok(ids.len() as u64)
+        Ok(renewed)
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
@@ -254,7 +244,9 @@ impl Store for MemoryStore {
         {
             ids.push(id.clone());
         }
-        Ok(Due::new(ids, waiting.next().map(|(due_at, _)| Timestamp::from_unix_millis(*due_at))))
+        let next = waiting.next().map(|(due_at, _)| *due_at);
+        let lease_end = tasks.claimable.first().map(|(lease_end, _, _)| *lease_end);
+        Ok(Due::new(ids, next.map(Timestamp::from_unix_millis), lease_end.map(Timestamp::from_unix_millis)))
     }
 
     async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {

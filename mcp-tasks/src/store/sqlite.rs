@@ -243,9 +243,9 @@ impl Store for SqliteStore {
         Ok(self.write(take, tell).await?.into_iter().map(Arc::new).collect())
     }
 
-    async fn renew(&self, worker: &str, until: &Timestamp) -> Result<u64, StoreError> {
-        let (worker, until) = (worker.to_owned(), until.unix_millis());
-        self.write(move |connection| rows::renew(connection, &worker, until), |_, _| {}).await
+    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
+        let (worker, ids, until) = (worker.to_owned(), ids.to_vec(), until.unix_millis());
+        self.write(move |connection| rows::renew(connection, &worker, &ids, until), |_, _| {}).await
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {

@@ -60,6 +60,7 @@ rules! {
     renewed_lease_lasts_longer_and_keeps_the_version,
     replace_can_end_a_lease_but_not_lengthen_it,
     due_tells_what_is_over_and_what_comes_next,
+    due_tells_when_the_first_lease_ends,
     list_has_the_tasks_of_one_owner_in_pages,
     removed_record_is_gone,
     changes_are_told,
@@ -321,12 +322,16 @@ async fn renewed_lease_lasts_longer_and_keeps_the_version<B: Backend>(backend: &
     let store = open(backend).await?;
     told(store.insert(record("tsk_1")).await)?;
     told(store.insert(record("tsk_2")).await)?;
+    told(store.insert(record("tsk_3")).await)?;
     told(store.claim(Claim { limit: 1, ..claim_by("one", 0, 100) }).await)?;
-    told(store.claim(claim_by("two", 0, 100)).await)?;
+    told(store.claim(Claim { limit: 1, ..claim_by("two", 0, 100) }).await)?;
+    told(store.claim(claim_by("one", 0, 100)).await)?;
     let before = load(&store, "tsk_1", Parts::Head).await?;
-    let renewed = told(store.renew("one", &at(300)).await)?;
+    let wanted = ["tsk_1".into(), "tsk_2".into(), "tsk_4".into()];
+    let renewed = told(store.renew("one", &wanted, &at(300)).await)?;
     ensure!(renewed == 1, "{renewed} leases were renewed instead of 1");
-    ensure!(told(store.renew("nobody", &at(300)).await)? == 0, "leases of an unknown worker were renewed");
+    let of_nobody = told(store.renew("nobody", &wanted, &at(300)).await)?;
+    ensure!(of_nobody == 0, "leases of another worker were renewed");
     let after = load(&store, "tsk_1", Parts::Head).await?;
     ensure!(after.version == before.version, "a renewal changed the version");
     ensure!(
@@ -335,7 +340,7 @@ async fn renewed_lease_lasts_longer_and_keeps_the_version<B: Backend>(backend: &
         after.lease
     );
     let free = told(store.claim(claim_by("three", 200, 400)).await)?;
-    ensure!(ids(&free) == ["tsk_2"], "after the renewal {:?} were free", ids(&free));
+    ensure!(ids(&free) == ["tsk_2", "tsk_3"], "after the renewal {:?} were free", ids(&free));
     Ok(())
 }
 
@@ -343,7 +348,7 @@ async fn replace_can_end_a_lease_but_not_lengthen_it<B: Backend>(backend: &B) ->
     let store = open(backend).await?;
     told(store.insert(record("tsk_1")).await)?;
     let claimed = told(store.claim(claim_by("one", 0, 100)).await)?.pop().ok_or("nothing was claimed")?;
-    told(store.renew("one", &at(300)).await)?;
+    told(store.renew("one", &["tsk_1".into()], &at(300)).await)?;
     // The record in hand is older than the renewal and must not take it back.
     let status = Event::Status { token: 1, message: "on it".to_owned() };
     let written = write(&store, &claimed, status, 10).await?;
@@ -374,7 +379,7 @@ async fn due_tells_what_is_over_and_what_comes_next<B: Backend>(backend: &B) -> 
         told(store.insert(TaskRecord { ttl_ms, ..record(id) }).await)?;
     }
     let due = |ids: &[&str], next: Option<i64>| {
-        crate::store::Due::new(ids.iter().map(|id| TaskId::from(*id)).collect(), next.map(at))
+        (ids.iter().map(|id| TaskId::from(*id)).collect::<Vec<_>>(), next.map(at))
     };
     for (now, limit, wanted) in [
         (99, 10, due(&[], Some(100))),
@@ -384,14 +389,47 @@ async fn due_tells_what_is_over_and_what_comes_next<B: Backend>(backend: &B) -> 
         (999, 10, due(&["tsk_a", "tsk_b", "tsk_c"], None)),
     ] {
         let read = told(store.due(&at(now), limit).await)?;
+        let read = (read.ids, read.next);
         ensure!(read == wanted, "at {now} with limit {limit}: {read:?} instead of {wanted:?}");
     }
     let record = load(&store, "tsk_a", Parts::Head).await?;
     let expired = write(&store, &record, Event::Expire { retain_ms: 60_000 }, 150).await?;
     let read = told(store.due(&at(150), 10).await)?;
+    let read = (read.ids, read.next);
     ensure!(read == due(&[], Some(200)), "an expired task that is retained is still due: {read:?}");
     let read = told(store.due(&at(60_150), 10).await)?;
     ensure!(read.ids.last() == Some(&expired.id), "the end of retention does not come: {read:?}");
+    Ok(())
+}
+
+/// So that the work of a worker that is gone is found without looking through all tasks.
+async fn due_tells_when_the_first_lease_ends<B: Backend>(backend: &B) -> Checked {
+    let store = open(backend).await?;
+    let ends = |wanted: Option<i64>, what: &'static str| {
+        let store = &store;
+        async move {
+            let end = told(store.due(&at(0), 10).await)?.lease_end;
+            ensure!(end == wanted.map(at), "{what}: {end:?}");
+            Ok::<(), String>(())
+        }
+    };
+    ends(None, "an empty store has a lease").await?;
+    told(store.insert(record("tsk_1")).await)?;
+    let free = told(store.due(&at(0), 10).await)?.lease_end;
+    ensure!(free.is_some_and(|end| end <= at(0)), "a live task without a lease is not told");
+    told(store.claim(claim_by("one", 0, 100)).await)?;
+    ends(Some(100), "one lease").await?;
+    told(store.insert(record("tsk_2")).await)?;
+    told(store.claim(claim_by("two", 0, 50)).await)?;
+    ends(Some(50), "two leases").await?;
+    told(store.renew("two", &["tsk_2".into()], &at(200)).await)?;
+    ends(Some(100), "after a renewal").await?;
+    for (id, left) in [("tsk_1", Some(200)), ("tsk_2", None)] {
+        let outcome = crate::lifecycle::Outcome::Cancelled { message: String::new() };
+        let record = load(&store, id, Parts::Head).await?;
+        write(&store, &record, Event::Finish { token: 1, outcome }, 5).await?;
+        ends(left, "a task has ended").await?;
+    }
     Ok(())
 }
 

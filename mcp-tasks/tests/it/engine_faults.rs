@@ -79,6 +79,64 @@ async fn end_is_written_however_long_the_store_fails() {
     assert_eq!(text(&bench.settled(&id).await), "done");
 }
 
+/// S-37, P091: an end that cannot be recorded for another reason than a failure that passes leaves the task to its
+/// lease, which is not renewed with those of the tasks that go on; then it is taken up again.
+#[tokio::test]
+async fn task_whose_end_is_lost_is_taken_up_when_its_lease_ends() {
+    let bench = faulty_bench().await;
+    let other = bench.create(json!([["status", "busy"], ["until cancelled", ""]])).await;
+    bench.said(&other, "busy").await;
+    bench.store.fail("replace", StoreErrorKind::Corrupt);
+    let id = bench.create(json!([["token", ""]])).await;
+    eventually("the failure", || bench.store.faults_left() == 0 && bench.engine.running() == 1).await;
+    assert_eq!(bench.get(&id).await.state, State::Working);
+    let mut passed = 0;
+    while passed < 30_000 {
+        bench.clock.advance(1_000);
+        passed += 1_000;
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+    }
+    assert_eq!(text(&bench.settled(&id).await), "2");
+    let other = bench.get(&other).await;
+    assert_eq!((&other.state, other.attempt), (&State::Working, 1));
+    // And the last run of a process needs no other one that keeps the timer going.
+    bench.cancel(&other.id).await;
+    bench.settled(&other.id).await;
+    bench.store.fail("replace", StoreErrorKind::Corrupt);
+    let last = bench.create_mortal(json!([["return", "x"]])).await;
+    eventually("the failure", || bench.store.faults_left() == 0 && bench.engine.running() == 0).await;
+    eventually("the timer", || {
+        let next = bench.clock.next_deadline();
+        next.is_some_and(|next| next.unix_millis() - mcp_tasks::Clock::now_millis(&*bench.clock) <= 30_000)
+    })
+    .await;
+    bench.clock.advance(30_000);
+    let record = bench.settled(&last).await;
+    assert!(record.status_message.as_ref().unwrap().contains("interrupted"), "{record:?}");
+}
+
+/// P153: a store whose lists are ahead of its records does not keep the timer busy.
+#[tokio::test]
+async fn due_task_that_is_not_found_is_looked_for_again_later() {
+    let bench = faulty_bench().await;
+    let id = bench.create(json!([["until cancelled", ""]])).await;
+    bench.store.set_blind(true);
+    bench.clock.advance(900_000);
+    eventually("the wait", || {
+        bench
+            .clock
+            .next_deadline()
+            .is_some_and(|next| next.unix_millis() - mcp_tasks::Clock::now_millis(&*bench.clock) == 1_000)
+    })
+    .await;
+    bench.store.set_blind(false);
+    bench.clock.advance(1_000);
+    let record = bench.settled(&id).await;
+    assert_eq!(record.status_message.as_deref(), Some("Task expired"));
+}
+
 /// A body whose word cannot be kept does not go on as if it had been.
 #[tokio::test]
 async fn body_whose_writes_fail_for_good_fails() {

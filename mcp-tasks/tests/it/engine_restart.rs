@@ -58,7 +58,7 @@ async fn mortal_task_fails_honestly() {
     let record = next.get(&waiting).await;
     let State::Failed { error } = &record.state else { panic!("{record:?}") };
     assert_eq!(error.code, -32603);
-    assert!(record.status_message.as_ref().unwrap().contains("restarted"), "{record:?}");
+    assert!(record.status_message.as_ref().unwrap().contains("interrupted"), "{record:?}");
     // P090: the answer that comes now is acknowledged without effect.
     assert_eq!(next.update(&waiting, json!({"approve": accept(true)})).await.unwrap(), record);
     assert_eq!(next.get(&ended).await, completed);
@@ -133,7 +133,7 @@ async fn restarted_with<T: TaskTool>(what: &str) {
 async fn changed_tool_does_not_go_on_with_the_task() {
     restarted_with::<Changed<0>>("another version of the tool `rerun`").await;
     restarted_with::<Changed<1>>("asks something else under `approve`").await;
-    restarted_with::<Changed<2>>("restarted before the task ended").await;
+    restarted_with::<Changed<2>>("interrupted before the task ended").await;
     restarted_with::<Script<false>>("no tool `rerun` any more").await;
 }
 

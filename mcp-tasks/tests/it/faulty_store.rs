@@ -1,7 +1,7 @@
 //! A store over another one that fails when it is told to, and counts what it is asked for.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_tasks::record::StepRecord;
@@ -16,6 +16,8 @@ pub(crate) struct FaultyStore {
     /// The failures of the next calls, by the name of the call.
     faults: Mutex<VecDeque<(&'static str, StoreErrorKind)>>,
     calls: AtomicUsize,
+    /// Whether records are not found although they are listed, as where reading lags behind.
+    blind: AtomicBool,
     /// Calls that wait, before or after they were done.
     holds: Mutex<Vec<(&'static str, Arc<Hold>)>>,
 }
@@ -48,6 +50,10 @@ impl FaultyStore {
         let hold = Arc::new(Hold { reached: Semaphore::new(0), go: Semaphore::new(0) });
         self.holds.lock().unwrap().push((call, Arc::clone(&hold)));
         hold
+    }
+
+    pub(crate) fn set_blind(&self, blind: bool) {
+        self.blind.store(blind, Ordering::SeqCst);
     }
 
     async fn wait_at(&self, call: &'static str) {
@@ -93,6 +99,9 @@ impl Store for FaultyStore {
 
     async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
         self.come_to("load")?;
+        if self.blind.load(Ordering::SeqCst) {
+            return Ok(None);
+        }
         self.inner.load(id, parts).await
     }
 
@@ -117,9 +126,9 @@ impl Store for FaultyStore {
         self.inner.claim(claim).await
     }
 
-    async fn renew(&self, worker: &str, until: &Timestamp) -> Result<u64, StoreError> {
+    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
         self.come_to("renew")?;
-        self.inner.renew(worker, until).await
+        self.inner.renew(worker, ids, until).await
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {

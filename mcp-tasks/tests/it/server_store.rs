@@ -73,8 +73,8 @@ impl Store for Moody {
         self.inner.claim(claim).await
     }
 
-    async fn renew(&self, worker: &str, until: &Timestamp) -> Result<u64, StoreError> {
-        self.inner.renew(worker, until).await
+    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
+        self.inner.renew(worker, ids, until).await
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {

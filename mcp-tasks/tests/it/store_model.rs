@@ -111,7 +111,10 @@ async fn make(store: &impl Store, call: &Call, step: i64) -> String {
         Call::Claim { worker, limit } => {
             format!("{:?}", kind(store.claim(Claim::new(worker.to_string(), now, until, *limit)).await))
         }
-        Call::Renew { worker } => format!("{:?}", kind(store.renew(&worker.to_string(), &until).await)),
+        Call::Renew { worker } => format!(
+            "{:?}",
+            kind(store.renew(&worker.to_string(), &[id_of(0), id_of(1), id_of(3)], &until).await)
+        ),
         Call::Due { limit } => format!("{:?}", kind(store.due(&now, *limit).await)),
         Call::List { limit } => {
             let owner = Owner::anonymous();

@@ -193,10 +193,19 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<Vec<TaskRe
     Ok(claimed)
 }
 
-pub(super) fn renew(connection: &Connection, worker: &str, until: i64) -> Result<u64, StoreError> {
-    let sql = "UPDATE tasks SET lease_until = ?2 WHERE lease_worker = ?1";
+pub(super) fn renew(
+    connection: &Connection,
+    worker: &str,
+    ids: &[TaskId],
+    until: i64,
+) -> Result<u64, StoreError> {
+    let sql = "UPDATE tasks SET lease_until = ?3 WHERE id = ?1 AND lease_worker = ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    statement.execute(params![worker, until]).map(|count| count as u64).map_err(failed)
+    let mut renewed = 0;
+    for id in ids {
+        renewed += statement.execute(params![id.as_str(), worker, until]).map_err(failed)? as u64;
+    }
+    Ok(renewed)
 }
 
 pub(super) fn load(connection: &Connection, id: &TaskId) -> Result<Option<TaskRecord>, StoreError> {
@@ -243,6 +252,10 @@ pub(super) fn due(connection: &Connection, now: i64, count: usize) -> Result<Due
         }
         due.ids.push(id.into());
     }
+    let sql = "SELECT lease_until FROM tasks WHERE live = 1 ORDER BY lease_until LIMIT 1";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let lease_end = statement.query_row([], |row| row.get::<_, i64>(0)).optional().map_err(failed)?;
+    due.lease_end = lease_end.map(Timestamp::from_unix_millis);
     Ok(due)
 }
 
