@@ -11,9 +11,11 @@ use syn::{
 use crate::{
     diagnostics::Diagnostics,
     duration::{self, parse_duration},
-    paths::Paths,
     suggestion::unknown_word,
 };
+
+/// The attribute that says where an expansion finds the runtime.
+pub(crate) const CRATE: &str = "crate";
 
 /// The arguments of an attribute: known names, each at most once, values not yet judged.
 #[derive(Default)]
@@ -117,6 +119,7 @@ pub(crate) struct Args {
     pub(crate) title: Option<Expr>,
     pub(crate) description: Option<Expr>,
     pub(crate) version: Option<Expr>,
+    pub(crate) status: Option<Expr>,
     pub(crate) ttl_ms: Option<u64>,
     pub(crate) poll_ms: Option<u64>,
     pub(crate) task: Option<TaskMode>,
@@ -152,13 +155,14 @@ impl Args {
         "title",
         "description",
         "version",
+        "status",
         "ttl",
         "poll",
         "task",
         "restart",
         "cancel_grace",
         "require_input_capability",
-        Paths::CRATE,
+        CRATE,
     ];
 
     /// Judges every value; nothing comes back if one is wrong.
@@ -169,6 +173,7 @@ impl Args {
                 title: check_text(raw, "title", diagnostics),
                 description: check_text(raw, "description", diagnostics),
                 version: check_text(raw, "version", diagnostics),
+                status: check_text(raw, "status", diagnostics),
                 ttl_ms: check_duration(raw, "ttl", diagnostics),
                 poll_ms: check_duration(raw, "poll", diagnostics),
                 task: check_choice(raw, "task", TASK_MODES, diagnostics),
@@ -323,7 +328,7 @@ mod tests {
     fn every_attribute_is_taken_once() {
         let args = check(quote! {
             name = "a.b-c_1", title = "Title", description = concat!("a", "b"), version = VERSION,
-            ttl = "15m", poll = "250ms", task = "required", restart = "rerun", cancel_grace = "5s",
+            status = "Waiting.", ttl = "15m", poll = "250ms", task = "required", restart = "rerun", cancel_grace = "5s",
             require_input_capability = false, crate = "facade::tasks",
         })
         .unwrap();
@@ -334,7 +339,7 @@ mod tests {
         assert_eq!(args.restart, Some(Restart::Rerun));
         assert_eq!(args.require_input_capability, Some(false));
         assert!(args.name.is_some() && args.title.is_some());
-        assert!(args.description.is_some() && args.version.is_some());
+        assert!(args.description.is_some() && args.version.is_some() && args.status.is_some());
     }
 
     #[test]

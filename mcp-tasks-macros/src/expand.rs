@@ -179,38 +179,41 @@ fn expand_definition(tool: &Tool, paths: &Paths) -> TokenStream {
 
     let mut settings = TokenStream::new();
     if let Some(description) = expand_description(tool, paths) {
-        settings.extend(quote!(.description(#description)));
+        settings.extend(quote!(.with_description(#description)));
     }
     if let Some(title) = &args.title {
-        settings.extend(quote!(.title(#title)));
+        settings.extend(quote!(.with_title(#title)));
     }
     if let Some(version) = &args.version {
-        settings.extend(quote!(.version(#version)));
+        settings.extend(quote!(.with_version(#version)));
+    }
+    if let Some(status) = &args.status {
+        settings.extend(quote!(.with_status_message(#status)));
     }
     if let Some(ttl_ms) = args.ttl_ms {
-        settings.extend(quote!(.ttl_ms(#ttl_ms)));
+        settings.extend(quote!(.with_ttl_ms(#ttl_ms)));
     }
     if let Some(poll_ms) = args.poll_ms {
-        settings.extend(quote!(.poll_ms(#poll_ms)));
+        settings.extend(quote!(.with_poll_ms(#poll_ms)));
     }
     if let Some(task) = args.task {
         let task_mode = paths.task_mode();
-        settings.extend(quote!(.task(#task_mode::#task)));
+        settings.extend(quote!(.with_task_mode(#task_mode::#task)));
     }
     if let Some(policy) = args.restart {
         let restart = paths.restart();
-        settings.extend(quote!(.restart(#restart::#policy)));
+        settings.extend(quote!(.with_restart(#restart::#policy)));
     }
     if let Some(cancel_grace_ms) = args.cancel_grace_ms {
-        settings.extend(quote!(.cancel_grace_ms(#cancel_grace_ms)));
+        settings.extend(quote!(.with_cancel_grace_ms(#cancel_grace_ms)));
     }
     if let Some(required) = args.require_input_capability {
-        settings.extend(quote!(.require_input_capability(#required)));
+        settings.extend(quote!(.with_require_input_capability(#required)));
     }
     for input in tool.inputs() {
         let (key, answer) = (&input.key, &input.answer);
         let question = input.question.text(paths);
-        settings.extend(quote!(.input::<#answer>(#key, #question)));
+        settings.extend(quote!(.with_input::<#answer>(#key, #question)));
     }
     quote! {
         fn definition() -> #tool_definition {

@@ -5,7 +5,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Expr, ExprLit, Lit, LitStr, Path};
 
-use crate::{args::RawArgs, diagnostics::Diagnostics};
+use crate::{
+    args::{CRATE, RawArgs},
+    diagnostics::Diagnostics,
+};
 
 /// The root under which an expansion finds the runtime: `::mcp_tasks`, or what `crate = ".."` says.
 pub(crate) struct Paths {
@@ -19,12 +22,9 @@ impl Default for Paths {
 }
 
 impl Paths {
-    /// The attribute that replaces the root.
-    pub(crate) const CRATE: &'static str = "crate";
-
     /// Takes the root out of the arguments. A wrong one is reported, and the usual one stands in for it.
     pub(crate) fn check(raw_args: &mut RawArgs, diagnostics: &mut Diagnostics) -> Self {
-        let Some(arg) = raw_args.take(Self::CRATE) else {
+        let Some(arg) = raw_args.take(CRATE) else {
             return Self::default();
         };
         let Some(value) = arg.value(diagnostics, EXPECTED_CRATE) else {

@@ -73,7 +73,7 @@ fn cases() -> Vec<Case> {
         Case::task_tool(
             "every_attribute",
             quote! {
-                name = "reports.write", title = "Report", description = DESCRIPTION, version = "2",
+                name = "reports.write", title = "Report", description = DESCRIPTION, version = "2", status = STATUS,
                 ttl = "1d", poll = "250ms", task = "required", restart = "fail", cancel_grace = "30s",
                 require_input_capability = false, crate = "facade::mcp_tasks",
             },

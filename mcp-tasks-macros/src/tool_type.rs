@@ -6,7 +6,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::{Attribute, Data, DeriveInput, GenericParam, Meta, Path, Token, punctuated::Punctuated};
 
 pub(crate) use self::expand::expand_tool_type;
-use crate::{diagnostics::Diagnostics, paths::Paths};
+use crate::{args::CRATE, diagnostics::Diagnostics};
 
 /// A struct or enum that can be an argument, an answer or a result.
 pub(crate) struct ToolType {
@@ -21,7 +21,7 @@ pub(crate) struct ToolType {
 
 impl ToolType {
     /// Every attribute of `#[tool_type]`.
-    pub(crate) const KNOWN: &'static [&'static str] = &[Paths::CRATE];
+    pub(crate) const KNOWN: &'static [&'static str] = &[CRATE];
 
     /// Judges an item; what cannot be read from a message is reported.
     pub(crate) fn check(item: &TokenStream, diagnostics: &mut Diagnostics) -> Option<Self> {

@@ -2,11 +2,9 @@
 
 pub use mcp_tasks_types::RawObject;
 pub use mcp_tasks_types::v2026_07_28::CallToolResult;
-pub use {schemars, serde, serde_json};
+pub use {schemars, serde};
 
 pub use crate::BoxFuture;
-pub use crate::context::TaskContext;
-pub use crate::error::{ArgumentError, Interrupted, ToolError};
-pub use crate::input::{Answer, Input};
-pub use crate::output::{ToolOutput, ToolReturn};
+pub use crate::error::{ArgumentError, ToolError};
+pub use crate::input::Input;
 pub use crate::tool::{Restart, TaskMode, TaskTool, ToolCall, ToolDefinition, check_arguments, finish};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use mcp_tasks_types::v2026_07_28::CallToolResult;
+use mcp_tasks_types::v2026_07_28::method::ELICITATION_CREATE;
 use mcp_tasks_types::{RawJson, RawObject};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -76,11 +77,12 @@ pub struct ToolDefinition {
     title: Option<String>,
     description: Option<String>,
     version: Option<String>,
+    status_message: Option<String>,
     input_schema: Value,
     output_schema: Option<Value>,
-    ttl_ms: Option<u64>,
+    ttl_ms: u64,
     poll_ms: Option<u64>,
-    mode: TaskMode,
+    task_mode: TaskMode,
     restart: Restart,
     cancel_grace_ms: u64,
     require_input_capability: bool,
@@ -109,11 +111,12 @@ impl ToolDefinition {
             title: None,
             description: None,
             version: None,
+            status_message: None,
             input_schema,
             output_schema: R::Output::schema(),
-            ttl_ms: Some(HOUR_MS),
+            ttl_ms: HOUR_MS,
             poll_ms: None,
-            mode: TaskMode::Auto,
+            task_mode: TaskMode::Auto,
             restart: Restart::Fail,
             cancel_grace_ms: 5_000,
             require_input_capability: true,
@@ -124,45 +127,46 @@ impl ToolDefinition {
 
     /// Sets the name for people.
     #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets the description.
     #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets the author's version; a task does not go on with a tool of another version.
     #[must_use]
-    pub fn version(mut self, version: impl Into<String>) -> Self {
+    pub fn with_version(mut self, version: impl Into<String>) -> Self {
         self.version = Some(version.into());
+        self
+    }
+
+    /// Sets what its tasks say about where they stand before their body does, so that already the answer that hands a
+    /// task over has it (S-06).
+    #[must_use]
+    pub fn with_status_message(mut self, message: impl Into<String>) -> Self {
+        self.status_message = Some(message.into());
         self
     }
 
     /// Sets the lifetime of its tasks, counted from creation.
     #[must_use]
-    pub fn ttl_ms(mut self, ttl_ms: u64) -> Self {
+    pub fn with_ttl_ms(mut self, ttl_ms: u64) -> Self {
         if ttl_ms == 0 {
             self.faults.push(DefinitionError::new(&self.name, "a lifetime of 0"));
         }
-        self.ttl_ms = Some(ttl_ms);
-        self
-    }
-
-    /// Lets its tasks live for ever.
-    #[must_use]
-    pub fn unlimited_ttl(mut self) -> Self {
-        self.ttl_ms = None;
+        self.ttl_ms = ttl_ms;
         self
     }
 
     /// Sets how often a client should ask.
     #[must_use]
-    pub fn poll_ms(mut self, poll_ms: u64) -> Self {
+    pub fn with_poll_ms(mut self, poll_ms: u64) -> Self {
         if poll_ms == 0 {
             self.faults.push(DefinitionError::new(&self.name, "a poll interval of 0"));
         }
@@ -172,35 +176,35 @@ impl ToolDefinition {
 
     /// Sets whether a call becomes a task.
     #[must_use]
-    pub fn task(mut self, mode: TaskMode) -> Self {
-        self.mode = mode;
+    pub fn with_task_mode(mut self, mode: TaskMode) -> Self {
+        self.task_mode = mode;
         self
     }
 
     /// Sets what becomes of a task whose process died.
     #[must_use]
-    pub fn restart(mut self, restart: Restart) -> Self {
+    pub fn with_restart(mut self, restart: Restart) -> Self {
         self.restart = restart;
         self
     }
 
     /// Sets how long a body may go on after it was told to stop.
     #[must_use]
-    pub fn cancel_grace_ms(mut self, cancel_grace_ms: u64) -> Self {
+    pub fn with_cancel_grace_ms(mut self, cancel_grace_ms: u64) -> Self {
         self.cancel_grace_ms = cancel_grace_ms;
         self
     }
 
     /// Sets whether a caller has to declare that it can be asked what the tool may ask.
     #[must_use]
-    pub fn require_input_capability(mut self, required: bool) -> Self {
+    pub fn with_require_input_capability(mut self, required: bool) -> Self {
         self.require_input_capability = required;
         self
     }
 
     /// Declares a question with a form for `T`.
     #[must_use]
-    pub fn input<T: DeserializeOwned + JsonSchema>(
+    pub fn with_input<T: DeserializeOwned + JsonSchema>(
         mut self,
         key: impl Into<String>,
         message: impl Into<String>,
@@ -224,7 +228,7 @@ impl ToolDefinition {
             }
             Ok(form) => {
                 let params = json!({"mode": "form", "message": message, "requestedSchema": form.as_value()});
-                let request = json!({"method": "elicitation/create", "params": params});
+                let request = json!({"method": ELICITATION_CREATE, "params": params});
                 let fingerprint = digest::of_value(&request);
                 match RawJson::new(&request) {
                     Ok(request) => self.inputs.push(InputDeclaration {
@@ -250,14 +254,20 @@ impl ToolDefinition {
 
     /// The name for people.
     #[must_use]
-    pub fn get_title(&self) -> Option<&str> {
+    pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
 
     /// The description.
     #[must_use]
-    pub fn get_description(&self) -> Option<&str> {
+    pub fn description(&self) -> Option<&str> {
         self.description.as_deref()
+    }
+
+    /// What its tasks say before their body does.
+    #[must_use]
+    pub fn status_message(&self) -> Option<&str> {
+        self.status_message.as_deref()
     }
 
     /// The schema of the arguments.
@@ -274,31 +284,31 @@ impl ToolDefinition {
 
     /// The lifetime of its tasks.
     #[must_use]
-    pub fn get_ttl_ms(&self) -> Option<u64> {
+    pub fn ttl_ms(&self) -> u64 {
         self.ttl_ms
     }
 
     /// How often a client should ask; none leaves it to the engine.
     #[must_use]
-    pub fn get_poll_ms(&self) -> Option<u64> {
+    pub fn poll_ms(&self) -> Option<u64> {
         self.poll_ms
     }
 
     /// Whether a call becomes a task.
     #[must_use]
-    pub fn mode(&self) -> TaskMode {
-        self.mode
+    pub fn task_mode(&self) -> TaskMode {
+        self.task_mode
     }
 
     /// What becomes of a task whose process died.
     #[must_use]
-    pub fn restart_policy(&self) -> Restart {
+    pub fn restart(&self) -> Restart {
         self.restart
     }
 
     /// How long a body may go on after it was told to stop.
     #[must_use]
-    pub fn get_cancel_grace_ms(&self) -> u64 {
+    pub fn cancel_grace_ms(&self) -> u64 {
         self.cancel_grace_ms
     }
 
@@ -325,6 +335,10 @@ impl ToolDefinition {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         if self.name.is_empty() || self.name.len() > 128 || !self.name.bytes().all(allowed) {
             let message = "a tool's name has 1 to 128 characters of `A-Z a-z 0-9 _ - .`";
+            faults.push(DefinitionError::new(&self.name, message));
+        }
+        if self.task_mode == TaskMode::Never && !self.inputs.is_empty() {
+            let message = "it asks, so it has to be a task: nothing else can ask yet";
             faults.push(DefinitionError::new(&self.name, message));
         }
         faults
@@ -450,12 +464,6 @@ impl ToolCall {
         self.arguments.get().map_err(|err| ToolError::tool(argument_error(&self.arguments, &err).message))
     }
 
-    /// The arguments as they came.
-    #[must_use]
-    pub fn raw_arguments(&self) -> &RawObject {
-        &self.arguments
-    }
-
     /// The context.
     #[must_use]
     pub fn context(&self) -> TaskContext {
@@ -572,12 +580,12 @@ mod tests {
             list: Vec<u8>,
         }
         let definition = ToolDefinition::new::<bool, Result<(), ToolError>>("my tool")
-            .ttl_ms(0)
-            .poll_ms(0)
-            .input::<Inner>("key", "?")
-            .input::<Inner>("key", "?")
-            .input::<Inner>("key#2", "?")
-            .input::<Nested>("nested", "?");
+            .with_ttl_ms(0)
+            .with_poll_ms(0)
+            .with_input::<Inner>("key", "?")
+            .with_input::<Inner>("key", "?")
+            .with_input::<Inner>("key#2", "?")
+            .with_input::<Nested>("nested", "?");
         let faults: Vec<String> = definition.faults().iter().map(ToString::to_string).collect();
         assert_eq!(faults.len(), 8, "{faults:#?}");
         assert!(faults[3].contains("`my tool`, input `key`: the key is declared twice"), "{}", faults[3]);
@@ -595,7 +603,7 @@ mod tests {
             password: String,
         }
         let definition =
-            ToolDefinition::new::<Inner, Result<(), ToolError>>("login").input::<Login>("login", "?");
+            ToolDefinition::new::<Inner, Result<(), ToolError>>("login").with_input::<Login>("login", "?");
         assert_eq!(definition.secrets(), [("login", "userPassword".to_owned())]);
     }
 }

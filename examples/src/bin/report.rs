@@ -44,7 +44,7 @@ struct Report {
 const PREPARING: &str = "Preparing report outline.";
 
 /// Writes a report and asks for approval of its outline.
-#[task_tool(ttl = "15m", restart = "rerun")]
+#[task_tool(ttl = "15m", restart = "rerun", status = PREPARING)]
 async fn generate_report(
     ctx: TaskContext,
     /// How long the report shall be, for instance `small` or `large`.
@@ -221,7 +221,7 @@ async fn serve(store: impl Store, options: &Options) -> Result<(), Failure> {
     let server = Server::builder("tasks-demo", env!("CARGO_PKG_VERSION"))
         .store(store)
         .instructions("Call `generate_report` and approve the outline when you are asked.")
-        .tool_with_status::<generate_report>(PREPARING)
+        .tool::<generate_report>()
         .poll_ms(options.poll_ms)
         .lenient_inputs(options.lenient_inputs)
         .build()

@@ -31,7 +31,7 @@ const _: () = {
                 __Arguments,
                 Result<u32, ToolError>,
             >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
-                .description("Old.")
+                .with_description("Old.")
         }
         fn check(
             object: &::mcp_tasks::macro_support::RawObject,

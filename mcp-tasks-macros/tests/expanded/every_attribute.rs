@@ -21,15 +21,16 @@ const _: () = {
                 __Arguments,
                 Outcome,
             >(<Self as facade::mcp_tasks::macro_support::TaskTool>::NAME)
-                .description(DESCRIPTION)
-                .title("Report")
-                .version("2")
-                .ttl_ms(86400000u64)
-                .poll_ms(250u64)
-                .task(facade::mcp_tasks::macro_support::TaskMode::Required)
-                .restart(facade::mcp_tasks::macro_support::Restart::Fail)
-                .cancel_grace_ms(30000u64)
-                .require_input_capability(false)
+                .with_description(DESCRIPTION)
+                .with_title("Report")
+                .with_version("2")
+                .with_status_message(STATUS)
+                .with_ttl_ms(86400000u64)
+                .with_poll_ms(250u64)
+                .with_task_mode(facade::mcp_tasks::macro_support::TaskMode::Required)
+                .with_restart(facade::mcp_tasks::macro_support::Restart::Fail)
+                .with_cancel_grace_ms(30000u64)
+                .with_require_input_capability(false)
         }
         fn check(
             object: &facade::mcp_tasks::macro_support::RawObject,

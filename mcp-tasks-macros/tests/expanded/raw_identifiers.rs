@@ -32,7 +32,7 @@ const _: () = {
                 __Arguments,
                 Result<(), Failure>,
             >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
-                .input::<bool>("continue", "Really?")
+                .with_input::<bool>("continue", "Really?")
         }
         fn check(
             object: &::mcp_tasks::macro_support::RawObject,

@@ -31,11 +31,13 @@ const _: () = {
                 __Arguments,
                 Result<Report, ToolError>,
             >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
-                .description("Writes a report and asks for approval of its outline.")
-                .ttl_ms(900000u64)
-                .poll_ms(1000u64)
-                .restart(::mcp_tasks::macro_support::Restart::Rerun)
-                .input::<
+                .with_description(
+                    "Writes a report and asks for approval of its outline.",
+                )
+                .with_ttl_ms(900000u64)
+                .with_poll_ms(1000u64)
+                .with_restart(::mcp_tasks::macro_support::Restart::Rerun)
+                .with_input::<
                     Approval,
                 >("approve_outline", "Approve the generated report outline?")
         }

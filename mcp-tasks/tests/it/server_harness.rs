@@ -50,7 +50,7 @@ pub(crate) async fn broken() -> Result<String, ToolError> {
 }
 
 /// Asks a person.
-#[task_tool(ttl = "15m", restart = "rerun")]
+#[task_tool(ttl = "15m", restart = "rerun", status = "Preparing report outline.")]
 pub(crate) async fn report(
     ctx: TaskContext,
     /// How long the report shall be.
@@ -90,7 +90,7 @@ pub(crate) async fn server() -> Server {
         .tool::<add>()
         .tool::<job>()
         .tool::<broken>()
-        .tool_with_status::<report>("Preparing report outline.")
+        .tool::<report>()
         .tool::<hopeful>()
         .tool::<endless>()
         .build()

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use mcp_tasks::record::State;
 #[cfg(feature = "sqlite")]
 use mcp_tasks::record::ToolFingerprint;
+use mcp_tasks::testing::{ManualClock, reopened};
 #[cfg(feature = "sqlite")]
 use mcp_tasks::types::Timestamp;
-use mcp_tasks::types::v2026_07_28::{CallToolResult, Implementation};
+use mcp_tasks::types::v2026_07_28::{CallToolResult, Implementation, ResultMetaObject};
 use mcp_tasks::types::{Map, RawJson, RawObject, TaskId};
 use mcp_tasks::{
-    Answer, ArgumentError, BoxFuture, Engine, EngineBuilder, Input, ManualClock, MemoryStore, NewTask, Owner,
-    Restart, SharedRecord, Store, TaskContext, TaskRecord, TaskTool, ToolCall, ToolDefinition, ToolError,
+    Answer, ArgumentError, BoxFuture, Engine, EngineBuilder, Input, MemoryStore, NewTask, Owner, Restart,
+    SharedRecord, Store, TaskContext, TaskRecord, TaskTool, ToolCall, ToolDefinition, ToolError,
     check_arguments,
 };
 use serde::Deserialize;
@@ -38,7 +39,10 @@ pub(crate) struct Bench<S: Store = Arc<MemoryStore>> {
 pub(crate) fn builder(store: impl Store, clock: &Arc<ManualClock>) -> EngineBuilder {
     Engine::builder(store)
         .clock(Arc::clone(clock))
-        .identity(Implementation::new("bench", "1"))
+        .finish_results(|result| {
+            let bench = Implementation::new("bench", "1");
+            result.with_meta(ResultMetaObject::new().with_server_info(bench))
+        })
         .tool::<Script<true>>()
         .tool::<Script<false>>()
 }
@@ -55,7 +59,7 @@ pub(crate) async fn bench_over<S: Store + Clone>(store: S, clock: Arc<ManualCloc
 impl Bench {
     /// What a new process finds after this one was killed. What still runs here is fenced off.
     pub(crate) async fn restarted(&self) -> Self {
-        bench_over(Arc::new(self.store.reopen()), Arc::clone(&self.clock)).await
+        bench_over(Arc::new(reopened(&self.store)), Arc::clone(&self.clock)).await
     }
 }
 
@@ -194,10 +198,10 @@ impl<const RERUN: bool> TaskTool for Script<RERUN> {
 
     fn definition() -> ToolDefinition {
         ToolDefinition::new::<Arguments, Result<String, ToolError>>(Self::NAME)
-            .ttl_ms(900_000)
-            .restart(if RERUN { Restart::Rerun } else { Restart::Fail })
-            .input::<Approval>("approve", "Approve?")
-            .input::<Approval>("other", "And the other?")
+            .with_ttl_ms(900_000)
+            .with_restart(if RERUN { Restart::Rerun } else { Restart::Fail })
+            .with_input::<Approval>("approve", "Approve?")
+            .with_input::<Approval>("other", "And the other?")
     }
 
     fn check(arguments: &RawObject) -> Result<(), ArgumentError> {

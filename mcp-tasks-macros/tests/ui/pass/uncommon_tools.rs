@@ -44,9 +44,9 @@ async fn exchange(left: u8) -> Result<u8, ToolError> {
 }
 
 fn main() {
-    assert_eq!(swap::definition().get_title(), Some("Swap"));
+    assert_eq!(swap::definition().title(), Some("Swap"));
     let description = "A description that is put together.\nOf parts.";
-    assert_eq!(swap::definition().get_description(), Some(description));
+    assert_eq!(swap::definition().description(), Some(description));
     assert_eq!(largest::<u64>::NAME, "largest");
     let schema = largest::<u64>::definition().input_schema().to_string();
     assert!(!schema.contains("types"), "{schema}");
