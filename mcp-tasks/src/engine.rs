@@ -14,13 +14,15 @@ mod update;
 use std::fmt;
 use std::sync::Arc;
 
+use mcp_tasks_types::v2026_07_28::method::TOOLS_CALL;
 use mcp_tasks_types::{Map, RawJson, RawObject, TaskId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use tracing::Instrument as _;
 
 pub use builder::EngineBuilder;
 pub(crate) use run::Run;
 
-use self::core::{Core, Refusal, Tool};
+use self::core::{Core, Tool, Unwritten};
 use self::supervise::End;
 use crate::clock::after;
 use crate::digest;
@@ -31,6 +33,9 @@ use crate::owner::Owner;
 use crate::record::{ErrorRecord, Generation, SharedRecord, TaskRecord, Visibility};
 use crate::store::{Change, Cursor, Page, Parts, Store};
 use crate::tool::{Restart, ToolDefinition};
+
+/// How often a client should ask about a task of which nobody says.
+const DEFAULT_POLL_MS: u64 = 1_000;
 
 /// Creates, runs and answers for tasks. Cheap to clone; every clone is the same engine.
 ///
@@ -54,8 +59,6 @@ pub struct NewTask {
     pub arguments: RawObject,
     /// The wire generation of the request.
     pub generation: Generation,
-    /// What the task says before its body says anything.
-    pub status_message: Option<String>,
 }
 
 impl NewTask {
@@ -63,33 +66,11 @@ impl NewTask {
     pub fn new(owner: Owner, tool: impl Into<String>, arguments: RawObject) -> Self {
         Self {
             owner,
-            method: "tools/call".to_owned(),
+            method: TOOLS_CALL.to_owned(),
             tool: tool.into(),
             arguments,
             generation: Generation::V2026_07_28,
-            status_message: None,
         }
-    }
-
-    /// Sets another method.
-    #[must_use]
-    pub fn with_method(mut self, method: impl Into<String>) -> Self {
-        self.method = method.into();
-        self
-    }
-
-    /// Sets another generation.
-    #[must_use]
-    pub fn with_generation(mut self, generation: Generation) -> Self {
-        self.generation = generation;
-        self
-    }
-
-    /// Sets what the task says before its body says anything.
-    #[must_use]
-    pub fn with_status_message(mut self, message: impl Into<String>) -> Self {
-        self.status_message = Some(message.into());
-        self
     }
 }
 
@@ -131,22 +112,17 @@ impl Engine {
         let tool = self.admit(&task)?;
         let record = self.new_record(&task, &tool, Visibility::Task)?;
         let core = Arc::clone(&self.core);
-        let span = tracing::Span::current();
-        // In a task of its own, so that a caller who gives up cannot stop it half-way.
-        let created = tokio::spawn(tracing::Instrument::instrument(
-            async move {
-                let (run, _) = Run::of_task(Arc::clone(&core), tool, record.clone());
-                // Known before it is stored: a cancel that follows at once finds the run.
-                let registration = core.register(Arc::clone(&run))?;
-                let record = core.store.insert(record).await?;
-                core.announce(&record);
-                tracing::info!(task = %record.id, tool = task.tool, "the task was created");
-                supervise::start(run, registration, task.arguments);
-                Ok(record)
-            },
-            span,
-        ));
-        created.await.unwrap_or_else(|err| Err(EngineError::internal(err)))
+        to_the_end(async move {
+            let run = Run::of_task(Arc::clone(&core), tool, Arc::new(record.clone()));
+            // Known before it is stored: a cancel that follows at once finds the run.
+            let registration = core.register(Arc::clone(&run))?;
+            let record = core.store.insert(record).await?;
+            core.announce(&record);
+            tracing::info!(task = %record.id, tool = task.tool, "the task was created");
+            supervise::start(run, registration, task.arguments);
+            Ok(record)
+        })
+        .await
     }
 
     /// The task as it is now. A read: asking again changes nothing.
@@ -167,8 +143,9 @@ impl Engine {
         self.core.overdue(record).await?.ok_or_else(EngineError::task_not_found)
     }
 
-    /// Gives answers to the task's outstanding questions, all or none. They are durable and visible when this returns.
-    /// Keys that are not outstanding are ignored, whatever their values are.
+    /// Gives answers to the task's outstanding questions, all or none. They are durable and visible when this returns,
+    /// and applied also when the caller does not wait for that. Keys that are not outstanding are ignored, whatever
+    /// their values are.
     ///
     /// # Errors
     ///
@@ -179,12 +156,17 @@ impl Engine {
         id: &TaskId,
         responses: Map<RawJson>,
     ) -> Result<SharedRecord, EngineError> {
-        let record = self.get(owner, id).await?;
-        self.core.answer(record, responses).await
+        let (engine, owner, id) = (self.clone(), owner.clone(), id.clone());
+        to_the_end(async move {
+            let record = engine.get(&owner, &id).await?;
+            engine.core.answer(record, responses).await
+        })
+        .await
     }
 
     /// Asks the task to stop. A task that waits or that nobody works on is cancelled when this returns; for a working
-    /// one the wish is recorded, and its body is not waited for. On a task that has ended, nothing happens.
+    /// one the wish is recorded, and its body is not waited for. On a task that has ended, nothing happens. The wish
+    /// holds also when the caller does not wait for that.
     ///
     /// # Errors
     ///
@@ -195,14 +177,17 @@ impl Engine {
         id: &TaskId,
         reason: Option<String>,
     ) -> Result<SharedRecord, EngineError> {
-        let record = self.get(owner, id).await?;
-        let before = record.version;
-        let record = self.core.transition(record, Event::Cancel { reason }).await.map_err(refused)?;
-        if record.version != before {
-            let reason = record.cancel.as_ref().and_then(|cancel| cancel.reason.as_deref());
-            tracing::info!(task = %record.id, status = record.state.name(), reason, "a cancellation was asked for");
-        }
-        Ok(record)
+        let (engine, owner, id) = (self.clone(), owner.clone(), id.clone());
+        to_the_end(async move {
+            let record = engine.get(&owner, &id).await?;
+            let before = record.version;
+            let record = engine.core.transition(record, Event::Cancel { reason }).await?;
+            if record.version != before {
+                tracing::info!(task = %record.id, status = record.state.name(), "a cancellation was asked for");
+            }
+            Ok(record)
+        })
+        .await
     }
 
     /// Runs the body once and waits for its result, without a task. If the caller stops waiting, the body is told to.
@@ -350,16 +335,16 @@ impl Engine {
             TaskRecord::new(id, task.owner.clone(), &task.method, tool.fingerprint.clone(), core.now());
         record.generation = task.generation;
         record.visibility = visibility;
-        record.status_message.clone_from(&task.status_message);
-        record.ttl_ms = definition.get_ttl_ms();
-        record.poll_interval_ms = Some(definition.get_poll_ms().unwrap_or(core.settings.default_poll_ms));
+        record.status_message = definition.status_message().map(str::to_owned);
+        record.ttl_ms = Some(definition.ttl_ms());
+        record.poll_interval_ms = core.settings.poll_ms.or(definition.poll_ms()).or(Some(DEFAULT_POLL_MS));
         record.fence = 1;
         record.attempt = 1;
         record.lease = Some(core.lease(1));
         if visibility == Visibility::Task {
             record.params_digest = digest::of_json_text(task.arguments.as_str());
-            if definition.restart_policy() == Restart::Rerun {
-                let params = Params { name: &task.tool, arguments: &task.arguments };
+            if definition.restart() == Restart::Rerun {
+                let params = Params { name: task.tool.clone(), arguments: &task.arguments };
                 record.params = Some(RawObject::new(&params).map_err(EngineError::internal)?);
             }
         }
@@ -368,17 +353,27 @@ impl Engine {
 }
 
 /// The original parameters as they are kept: the arguments letter for letter, and nothing about the client.
-#[derive(Serialize)]
-struct Params<'a> {
-    name: &'a str,
-    arguments: &'a RawObject,
+#[derive(Serialize, Deserialize)]
+struct Params<A> {
+    name: String,
+    arguments: A,
 }
 
-fn refused(refusal: Refusal) -> EngineError {
-    match refusal {
-        Refusal::Gone => EngineError::task_not_found(),
-        Refusal::Store(err) => err.into(),
-        Refusal::Illegal(illegal) => EngineError::internal(illegal),
+/// Does what must not stop half-way when its caller gives up, in a task of its own: what is begun is finished.
+async fn to_the_end<T: Send + 'static>(
+    operation: impl Future<Output = Result<T, EngineError>> + Send + 'static,
+) -> Result<T, EngineError> {
+    let done = tokio::spawn(operation.instrument(tracing::Span::current()));
+    done.await.unwrap_or_else(|err| Err(EngineError::internal(err)))
+}
+
+impl From<Unwritten> for EngineError {
+    fn from(unwritten: Unwritten) -> Self {
+        match unwritten {
+            Unwritten::Gone => Self::task_not_found(),
+            Unwritten::Store(err) => err.into(),
+            Unwritten::Illegal(illegal) => Self::internal(illegal),
+        }
     }
 }
 

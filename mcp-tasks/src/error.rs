@@ -10,6 +10,11 @@ use crate::store::StoreError;
 
 type Source = Box<dyn StdError + Send + Sync>;
 
+/// An error for the log, which writes it with everything that caused it.
+pub(crate) fn with_causes(error: &(impl StdError + 'static)) -> &(dyn StdError + 'static) {
+    error
+}
+
 /// How a tool's body ends when it has no result.
 ///
 /// Anything that `?` brings along becomes a result with `isError` and the error's own message: standard errors, `anyhow`
@@ -180,8 +185,6 @@ pub struct EngineError {
 pub enum EngineErrorKind {
     /// There is no such task for this owner.
     TaskNotFound,
-    /// The owner's task is past its lifetime and gone.
-    TaskExpired,
     /// There is no such tool.
     UnknownTool,
     /// The arguments do not fit; [`EngineError::argument`] has more.

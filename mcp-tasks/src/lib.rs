@@ -91,7 +91,7 @@ pub mod transport;
 
 use std::pin::Pin;
 
-pub use clock::{Clock, CountingIds, Ids, ManualClock, RandomIds, SystemClock};
+pub use clock::{Clock, Ids, RandomIds, SystemClock};
 pub use context::TaskContext;
 pub use engine::{Engine, EngineBuilder, InlineOutcome, NewTask};
 pub use error::{

@@ -10,10 +10,7 @@ use mcp_tasks_types::{RawJson, RawObject, Timestamp};
 use crate::record::{CancelRecord, ErrorRecord, InputRecord, InputState, Lease, State, TaskRecord};
 
 /// What an expired task tells.
-pub const EXPIRED_MESSAGE: &str = "Task expired";
-
-/// What a cancelled task says when nobody gave a reason.
-pub const CANCELLED_MESSAGE: &str = "The task was cancelled.";
+pub(crate) const EXPIRED_MESSAGE: &str = "Task expired";
 
 /// The code of a fault that is not the caller's.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
@@ -136,20 +133,6 @@ pub enum Outcome {
     },
 }
 
-/// What has to be done because of a transition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Effect {
-    /// An answer is there for a body that waits.
-    Resume,
-    /// A body that runs has to stop.
-    Interrupt,
-    /// The task is terminal from now on.
-    Finish,
-    /// The moment of [`TaskRecord::due_at`] moved.
-    Reschedule,
-}
-
 /// An event that cannot happen to the task as it is. A normal value for a writer that comes too late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -205,17 +188,13 @@ impl std::error::Error for IllegalTransition {}
 /// # Errors
 ///
 /// When the event cannot happen to the task as it is.
-pub fn apply(
-    record: &TaskRecord,
-    event: Event,
-    now: &Timestamp,
-) -> Result<(TaskRecord, Vec<Effect>), IllegalTransition> {
+pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskRecord, IllegalTransition> {
     let illegal =
         |event: &Event, reason| IllegalTransition { from: record.state.name(), event: event.name(), reason };
     if record.state.is_terminal() {
         return match event {
             // Whoever asks for these cannot know that they come too late, and nothing is lost (C-65, C-73).
-            Event::Answer { .. } | Event::Cancel { .. } => Ok((record.clone(), Vec::new())),
+            Event::Answer { .. } | Event::Cancel { .. } => Ok(record.clone()),
             _ => Err(illegal(&event, IllegalReason::Terminal)),
         };
     }
@@ -224,7 +203,7 @@ pub fn apply(
     {
         return Err(illegal(&event, IllegalReason::Fenced));
     }
-    let mut next = Draft { record: record.clone(), effects: Vec::new(), now };
+    let mut next = Draft { record: record.clone(), now };
     let changed = match event {
         Event::Status { message, .. } => next.status(message),
         Event::Ask { ref inputs, .. } => next.ask(inputs).map_err(|reason| illegal(&event, reason))?,
@@ -241,13 +220,19 @@ pub fn apply(
     if changed {
         next.record.version += 1;
     }
-    Ok((next.record, next.effects))
+    Ok(next.record)
+}
+
+impl CancelRecord {
+    /// What the cancelled task says.
+    pub(crate) fn message(&self) -> String {
+        self.reason.clone().unwrap_or_else(|| "The task was cancelled.".to_owned())
+    }
 }
 
 /// The record on its way. Each method says whether it changed anything.
 struct Draft<'a> {
     record: TaskRecord,
-    effects: Vec<Effect>,
     now: &'a Timestamp,
 }
 
@@ -295,9 +280,6 @@ impl Draft<'_> {
         for (key, response) in responses {
             changed |= self.settle(&key, InputState::Answered { response });
         }
-        if changed {
-            self.effects.push(Effect::Resume);
-        }
         changed
     }
 
@@ -318,15 +300,13 @@ impl Draft<'_> {
 
     fn cancel(&mut self, reason: Option<String>) -> bool {
         let first = self.record.cancel.is_none();
-        let record = self.record.cancel.get_or_insert_with(|| CancelRecord { at: self.now.clone(), reason });
-        let message = record.reason.clone().unwrap_or_else(|| CANCELLED_MESSAGE.to_owned());
+        let cancel = self.record.cancel.get_or_insert_with(|| CancelRecord { at: self.now.clone(), reason });
+        let message = cancel.message();
         // Nobody has to be asked when the body waits or when there is none (S-17).
         if self.record.state == State::InputRequired || !self.record.is_leased(self.now) {
-            self.effects.push(Effect::Interrupt);
             return self.finish(Outcome::Cancelled { message });
         }
         if first {
-            self.effects.push(Effect::Interrupt);
             self.touch();
         }
         first
@@ -339,7 +319,6 @@ impl Draft<'_> {
             Outcome::Failed { error, message } => (State::Failed { error }, Some(message)),
             Outcome::Cancelled { message } => (State::Cancelled, Some(message)),
         };
-        let due = self.record.due_millis();
         self.touch();
         self.record.state = state;
         self.record.status_message = message;
@@ -350,16 +329,11 @@ impl Draft<'_> {
                 input.state = InputState::Withdrawn;
             }
         }
-        self.effects.push(Effect::Finish);
-        if self.record.due_millis() != due {
-            self.effects.push(Effect::Reschedule);
-        }
         true
     }
 
     fn expire(&mut self, retain_ms: u64) -> bool {
         self.record.retain_ms = Some(self.record.retain_ms.unwrap_or(0).max(retain_ms));
-        self.effects.push(Effect::Interrupt);
         let error = ErrorRecord::new(INTERNAL_ERROR, EXPIRED_MESSAGE);
         self.finish(Outcome::Failed { error, message: EXPIRED_MESSAGE.to_owned() })
     }
@@ -373,11 +347,9 @@ impl Draft<'_> {
 
     fn release(&mut self) -> bool {
         self.record.lease = None;
-        match self.record.cancel.clone() {
-            Some(cancel) => {
-                let message = cancel.reason.unwrap_or_else(|| CANCELLED_MESSAGE.to_owned());
-                self.finish(Outcome::Cancelled { message })
-            }
+        match self.record.cancel.as_ref().map(CancelRecord::message) {
+            // The wish is not handed over.
+            Some(message) => self.finish(Outcome::Cancelled { message }),
             None => true,
         }
     }

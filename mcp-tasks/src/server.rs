@@ -22,7 +22,7 @@ pub mod routing;
 mod tasks;
 mod tools;
 
-use std::{collections::BTreeMap, future::Future, sync::Arc};
+use std::sync::Arc;
 
 use mcp_tasks_types::v2026_07_28::{
     self, Implementation, RequestId,
@@ -30,8 +30,7 @@ use mcp_tasks_types::v2026_07_28::{
 };
 
 use self::{
-    admission::Rules, discover::Prepared, envelope::Message, identity::Identity, refusal::Refusal,
-    routing::ReceivedHeaders,
+    admission::Rules, discover::Prepared, envelope::Message, identity::Identity, routing::ReceivedHeaders,
 };
 pub use self::{builder::ServerBuilder, reply::Reply};
 use crate::{engine::Engine, owner::Owner};
@@ -73,10 +72,6 @@ struct Inner {
     owner: Owner,
     identity: Identity,
     prepared: Prepared,
-    /// What tasks of a tool say before their body says anything, by the tool's name.
-    first_status: BTreeMap<String, String>,
-    /// In place of what the tools say.
-    poll_ms: Option<u64>,
     rules: Rules,
     lenient_inputs: bool,
 }
@@ -103,23 +98,6 @@ impl Server {
     /// The engine that runs the tasks.
     pub fn engine(&self) -> &Engine {
         &self.inner.engine
-    }
-}
-
-impl Inner {
-    /// Runs an operation that must not stop half-way when the client goes away.
-    async fn to_the_end<T, E>(
-        &self,
-        operation: impl Future<Output = Result<T, E>> + Send + 'static,
-    ) -> Result<T, Refusal>
-    where
-        T: Send + 'static,
-        E: Into<Refusal> + Send + 'static,
-    {
-        match tokio::spawn(operation).await {
-            Ok(done) => done.map_err(Into::into),
-            Err(error) => Err(Refusal::internal(&error)),
-        }
     }
 }
 

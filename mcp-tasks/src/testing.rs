@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use mcp_tasks::MemoryStore;
-//! use mcp_tasks::testing::{Backend, store_contract};
+//! use mcp_tasks::testing::{Backend, reopened, store_contract};
 //!
 //! struct Memory(MemoryStore);
 //!
@@ -10,7 +10,7 @@
 //!     type Store = MemoryStore;
 //!
 //!     async fn open(&self) -> Result<MemoryStore, mcp_tasks::StoreError> {
-//!         Ok(self.0.reopen())
+//!         Ok(reopened(&self.0))
 //!     }
 //! }
 //!
@@ -20,13 +20,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod clock;
 mod contract;
 
 use std::fmt;
 
+pub use clock::{CountingIds, ManualClock};
 pub use contract::{RULES, store_contract};
 
-use crate::store::{Store, StoreError};
+use crate::store::{MemoryStore, Store, StoreError};
+
+/// A second store over the same tasks, with all leases ended: what another process finds that opens the file which a
+/// dead one left. What was running over the first store is fenced off.
+#[must_use]
+pub fn reopened(store: &MemoryStore) -> MemoryStore {
+    store.reopen()
+}
 
 /// One empty place for records that can be opened again and again.
 pub trait Backend: Send + Sync {

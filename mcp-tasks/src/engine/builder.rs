@@ -5,23 +5,23 @@ use std::fmt;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
 
-use mcp_tasks_types::v2026_07_28::Implementation;
+use mcp_tasks_types::v2026_07_28::CallToolResult;
 use tokio::sync::{Notify, watch};
 
 use super::Engine;
-use super::core::{Core, Running, Settings, Tool};
+use super::core::{Core, FinishResult, Running, Settings, Tool};
 use super::timer;
 use crate::clock::{Clock, Ids, RandomIds, SystemClock};
 use crate::error::{BuildError, DefinitionError};
 use crate::store::{DynStore, Store};
-use crate::tool::TaskTool;
+use crate::tool::{TaskTool, ToolDefinition};
 
 /// An engine in the making.
 pub struct EngineBuilder {
     store: Box<dyn DynStore>,
     clock: Arc<dyn Clock>,
     ids: Box<dyn Ids>,
-    identity: Option<Implementation>,
+    finish_result: FinishResult,
     tools: Vec<Arc<Tool>>,
     settings: Settings,
 }
@@ -32,14 +32,9 @@ impl EngineBuilder {
             store: Box::new(store),
             clock: Arc::new(SystemClock::new()),
             ids: Box::new(RandomIds::new()),
-            identity: None,
+            finish_result: Box::new(std::convert::identity),
             tools: Vec::new(),
-            settings: Settings {
-                lease_ms: 30_000,
-                shutdown_grace_ms: 2_000,
-                expired_retention_ms: 60_000,
-                default_poll_ms: 1_000,
-            },
+            settings: Settings { shutdown_grace_ms: 2_000, expired_retention_ms: 60_000, poll_ms: None },
         }
     }
 
@@ -57,10 +52,13 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets who the server is; every kept result says so in its `_meta` (S-10).
+    /// Sets what is done to the result of a tool before it is kept or given out; the server marks it as its own (S-10).
     #[must_use]
-    pub fn identity(mut self, identity: Implementation) -> Self {
-        self.identity = Some(identity);
+    pub fn finish_results(
+        mut self,
+        finish: impl Fn(CallToolResult) -> CallToolResult + Send + Sync + 'static,
+    ) -> Self {
+        self.finish_result = Box::new(finish);
         self
     }
 
@@ -68,13 +66,6 @@ impl EngineBuilder {
     #[must_use]
     pub fn tool<T: TaskTool>(mut self) -> Self {
         self.tools.push(Arc::new(Tool::of::<T>()));
-        self
-    }
-
-    /// Sets how long a lease counts without being renewed; it is renewed three times as often.
-    #[must_use]
-    pub fn lease_ms(mut self, lease_ms: u64) -> Self {
-        self.settings.lease_ms = lease_ms.max(3);
         self
     }
 
@@ -92,10 +83,10 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how often a client should ask about a task whose tool does not say.
+    /// Sets how often clients should ask about any task, in place of what the tools say.
     #[must_use]
-    pub fn default_poll_ms(mut self, default_poll_ms: u64) -> Self {
-        self.settings.default_poll_ms = default_poll_ms.max(1);
+    pub fn poll_ms(mut self, poll_ms: u64) -> Self {
+        self.settings.poll_ms = Some(poll_ms.max(1));
         self
     }
 
@@ -105,14 +96,22 @@ impl EngineBuilder {
     ///
     /// When tools have faults, all of which are told at once, or when the store fails.
     pub async fn build(self) -> Result<Engine, BuildError> {
-        self.check_tools()?;
+        let faults = self.faults();
+        if !faults.is_empty() {
+            return Err(BuildError::of_tools(faults));
+        }
+        for definition in self.definitions() {
+            for (key, member) in definition.secrets() {
+                tracing::warn!(tool = definition.name(), key, member, "a form must not ask for secrets");
+            }
+        }
         let worker = self.ids.worker_id();
         let worker = worker.map_err(|err| BuildError::with_source("there are no random numbers", err))?;
         let core = Arc::new(Core {
             store: self.store,
             clock: self.clock,
             ids: self.ids,
-            identity: self.identity,
+            finish_result: self.finish_result,
             tools: self.tools,
             worker,
             settings: self.settings,
@@ -135,26 +134,28 @@ impl EngineBuilder {
         Ok(Engine { core })
     }
 
-    fn check_tools(&self) -> Result<(), BuildError> {
+    /// The tools, in the order of registration.
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = &ToolDefinition> {
+        self.tools.iter().map(|tool| &tool.definition)
+    }
+
+    /// What is wrong with the tools, all at once.
+    pub(crate) fn faults(&self) -> Vec<DefinitionError> {
         let mut names = BTreeSet::new();
         let mut faults = Vec::new();
-        for tool in &self.tools {
-            let definition = &tool.definition;
+        for definition in self.definitions() {
             faults.extend(definition.faults());
             if !names.insert(definition.name()) {
                 faults.push(DefinitionError::new(definition.name(), "there are two tools of this name"));
             }
-            for (key, member) in definition.secrets() {
-                tracing::warn!(tool = definition.name(), key, member, "a form must not ask for secrets");
-            }
         }
-        if faults.is_empty() { Ok(()) } else { Err(BuildError::of_tools(faults)) }
+        faults
     }
 }
 
 impl fmt::Debug for EngineBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tools: Vec<&str> = self.tools.iter().map(|tool| tool.definition.name()).collect();
+        let tools: Vec<&str> = self.definitions().map(ToolDefinition::name).collect();
         f.debug_struct("EngineBuilder").field("tools", &tools).finish_non_exhaustive()
     }
 }

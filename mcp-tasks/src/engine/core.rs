@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mcp_tasks_types::v2026_07_28::{CallToolResult, Implementation, ResultMetaObject};
+use mcp_tasks_types::v2026_07_28::CallToolResult;
 use mcp_tasks_types::{JsonError, RawObject, TaskId, Timestamp};
 use tokio::sync::{Notify, watch};
 
 use super::run::Run;
 use crate::clock::{Clock, Ids, after};
-use crate::error::{ArgumentError, EngineError, InterruptedKind, ToolError};
+use crate::error::{ArgumentError, EngineError, InterruptedKind, ToolError, with_causes};
 use crate::lifecycle::{Event, IllegalTransition, apply};
-use crate::record::{SharedRecord, ToolFingerprint};
+use crate::record::{SharedRecord, TaskRecord, ToolFingerprint};
 use crate::store::{DynStore, Parts, StoreError, StoreErrorKind};
 use crate::tool::{TaskTool, ToolCall, ToolDefinition};
 use crate::{BoxFuture, record};
@@ -33,20 +33,26 @@ impl Tool {
     }
 }
 
+/// How long a lease counts without being renewed; it is renewed three times as often.
+pub(super) const LEASE_MS: u64 = 30_000;
+
 /// Durations that hold for all tools.
 #[derive(Clone, Copy)]
 pub(super) struct Settings {
-    pub(super) lease_ms: u64,
     pub(super) shutdown_grace_ms: u64,
     pub(super) expired_retention_ms: u64,
-    pub(super) default_poll_ms: u64,
+    /// In place of what the tools say.
+    pub(super) poll_ms: Option<u64>,
 }
+
+/// What is done to the result of a tool before it is kept or given out.
+pub(super) type FinishResult = Box<dyn Fn(CallToolResult) -> CallToolResult + Send + Sync>;
 
 pub(crate) struct Core {
     pub(super) store: Box<dyn DynStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Box<dyn Ids>,
-    pub(super) identity: Option<Implementation>,
+    pub(super) finish_result: FinishResult,
     /// In the order of registration.
     pub(super) tools: Vec<Arc<Tool>>,
     pub(super) worker: String,
@@ -70,7 +76,7 @@ pub(super) struct Running {
 
 /// Why an event was not written.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum Unwritten {
     /// It cannot happen to the task.
     Illegal(IllegalTransition),
     /// The task is gone.
@@ -95,7 +101,7 @@ impl Core {
 
     /// Puts a run into the table, so that whatever happens to its task from now on reaches it.
     pub(super) fn register(self: &Arc<Self>, run: Arc<Run>) -> Result<Registration, EngineError> {
-        let heartbeat_at = after(&self.now(), self.settings.lease_ms / 3).unix_millis();
+        let heartbeat_at = after(&self.now(), LEASE_MS / 3).unix_millis();
         let id = run.id().clone();
         let mut running = self.running();
         if running.closed {
@@ -132,16 +138,17 @@ impl Core {
         }
     }
 
-    /// Lets an event happen to a task, starting from what is known of it. This is the only way in which the engine
-    /// changes a record, and whoever loses a race decides again on what the winner wrote.
-    pub(super) async fn transition(
+    /// Lets happen to a task what is decided on the record, starting from what is known of it; nothing happens where
+    /// nothing is decided. This is the only way in which the engine changes a record, and whoever loses a race decides
+    /// again on what the winner wrote.
+    pub(super) async fn transition_with<E: From<Unwritten>>(
         &self,
-        known: SharedRecord,
-        event: Event,
-    ) -> Result<SharedRecord, Refusal> {
-        let mut known = known;
+        mut known: SharedRecord,
+        mut decide: impl FnMut(&TaskRecord) -> Result<Option<Event>, E> + Send,
+    ) -> Result<SharedRecord, E> {
         loop {
-            let (next, _) = apply(&known, event.clone(), &self.now()).map_err(Refusal::Illegal)?;
+            let Some(event) = decide(&known)? else { return Ok(known) };
+            let next = apply(&known, event, &self.now()).map_err(Unwritten::Illegal)?;
             if next.version == known.version {
                 return Ok(known);
             }
@@ -151,15 +158,21 @@ impl Core {
                     return Ok(written);
                 }
                 Err(err) if err.kind() == StoreErrorKind::Conflict => {}
-                Err(err) if err.kind() == StoreErrorKind::NotFound => return Err(Refusal::Gone),
-                Err(err) => return Err(Refusal::Store(err)),
+                Err(err) if err.kind() == StoreErrorKind::NotFound => return Err(Unwritten::Gone.into()),
+                Err(err) => return Err(Unwritten::Store(err).into()),
             }
-            match self.store.load(&known.id, Parts::Head).await {
-                Ok(Some(record)) => known = record,
-                Ok(None) => return Err(Refusal::Gone),
-                Err(err) => return Err(Refusal::Store(err)),
-            }
+            let found = self.store.load(&known.id, Parts::Head).await.map_err(Unwritten::Store)?;
+            known = found.ok_or(Unwritten::Gone)?;
         }
+    }
+
+    /// The same for an event that does not depend on the record.
+    pub(super) async fn transition(
+        &self,
+        known: SharedRecord,
+        event: Event,
+    ) -> Result<SharedRecord, Unwritten> {
+        self.transition_with(known, |_| Ok(Some(event.clone()))).await
     }
 
     /// The same for a body, which can wait for a store that fails for a moment, but not for ever.
@@ -168,27 +181,23 @@ impl Core {
         known: SharedRecord,
         event: Event,
         patience: Patience,
-    ) -> Result<SharedRecord, Refusal> {
+    ) -> Result<SharedRecord, Unwritten> {
         let mut retry = Retry::new(patience);
         loop {
             match self.transition(Arc::clone(&known), event.clone()).await {
-                Err(Refusal::Store(err)) => retry.after(self, err).await.map_err(Refusal::Store)?,
+                Err(Unwritten::Store(err)) => retry.after(self, err).await.map_err(Unwritten::Store)?,
                 done => return done,
             }
         }
     }
 
-    /// A tool's result as it is kept and sent: with its own `resultType` and the server's identity (S-10).
-    pub(super) fn full_result(&self, mut result: CallToolResult) -> Result<RawObject, JsonError> {
-        if let Some(identity) = &self.identity {
-            let meta = result.meta.get_or_insert_with(ResultMetaObject::new);
-            meta.server_info.get_or_insert_with(|| identity.clone());
-        }
-        RawObject::new(&result)
+    /// A tool's result as it is kept and sent.
+    pub(super) fn full_result(&self, result: CallToolResult) -> Result<RawObject, JsonError> {
+        RawObject::new(&(self.finish_result)(result))
     }
 
     pub(super) fn lease(&self, token: u64) -> record::Lease {
-        record::Lease::new(&self.worker, after(&self.now(), self.settings.lease_ms), token)
+        record::Lease::new(&self.worker, after(&self.now(), LEASE_MS), token)
     }
 }
 
@@ -221,7 +230,7 @@ impl Retry {
         if !patient || err.kind() != StoreErrorKind::Unavailable {
             return Err(err);
         }
-        tracing::warn!(error = %err, "the store failed, trying again");
+        tracing::warn!(error = with_causes(&err), "the store failed, trying again");
         core.clock.sleep_until(&after(&core.now(), self.wait_ms)).await;
         self.wait_ms = (self.wait_ms * 3).min(30_000);
         Ok(())

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use mcp_tasks_types::{RawObject, TaskId};
+use mcp_tasks_types::TaskId;
 use tokio::sync::watch;
 
-use super::core::{Core, Patience, Refusal, Retry, Tool};
-use crate::error::{Interrupted, InterruptedKind};
+use super::core::{Core, Patience, Retry, Tool, Unwritten};
+use crate::error::{Interrupted, InterruptedKind, with_causes};
 use crate::lifecycle::{Event, IllegalReason};
 use crate::record::{InputState, SharedRecord, StepRecord, TaskRecord};
 use crate::store::{Parts, StoreErrorKind};
@@ -49,29 +49,24 @@ struct Replay {
 }
 
 impl Run {
-    /// The run of a task under the lease that its record has.
-    pub(super) fn of_task(
-        core: Arc<Core>,
-        tool: Arc<Tool>,
-        record: TaskRecord,
-    ) -> (Arc<Self>, Option<RawObject>) {
-        let (head, params, steps) = record.into_parts();
-        let token = head.lease.as_ref().map_or(0, |lease| lease.token);
-        let mut run = Self::new(core, tool, head);
+    /// The run of a task, with the whole record, under the lease that it has.
+    pub(super) fn of_task(core: Arc<Core>, tool: Arc<Tool>, record: SharedRecord) -> Arc<Self> {
+        let token = record.lease.as_ref().map_or(0, |lease| lease.token);
+        let steps = record.steps.iter().map(|step| (step.name.clone(), step.clone())).collect();
+        let mut run = Self::new(core, tool, record);
         run.token = Some(token);
-        let steps = steps.into_iter().map(|step| (step.name.clone(), step)).collect();
         run.replay = Mutex::new(Replay { steps, ..Replay::default() });
-        (Arc::new(run), params)
+        Arc::new(run)
     }
 
     /// The run of an ordinary call.
     pub(super) fn of_call(core: Arc<Core>, tool: Arc<Tool>, record: TaskRecord) -> Arc<Self> {
-        Arc::new(Self::new(core, tool, record))
+        Arc::new(Self::new(core, tool, Arc::new(record)))
     }
 
-    fn new(core: Arc<Core>, tool: Arc<Tool>, record: TaskRecord) -> Self {
+    fn new(core: Arc<Core>, tool: Arc<Tool>, record: SharedRecord) -> Self {
         let id = record.id.clone();
-        let signal = watch::Sender::new(Signal { record: Arc::new(record), stop: None });
+        let signal = watch::Sender::new(Signal { record, stop: None });
         Self { core, tool, id, token: None, signal, fault: OnceLock::new(), replay: Mutex::default() }
     }
 
@@ -195,17 +190,17 @@ impl Run {
     }
 
     /// What a refused write means for the run.
-    async fn refused(&self, refusal: Refusal) -> Interrupted {
+    async fn refused(&self, refusal: Unwritten) -> Interrupted {
         match refusal {
-            Refusal::Illegal(illegal) => match illegal.reason {
+            Unwritten::Illegal(illegal) => match illegal.reason {
                 IllegalReason::KeyUsed(key) => return self.fault(format!("the key `{key}` was used before")),
                 IllegalReason::Cancelling => self.stop(InterruptedKind::Cancelled),
                 IllegalReason::Terminal => self.stop(InterruptedKind::Ended),
                 _ => self.stop(InterruptedKind::LeaseLost),
             },
-            Refusal::Gone => self.stop(InterruptedKind::Ended),
-            Refusal::Store(err) => {
-                tracing::error!(task = %self.id, error = %err, "the store failed");
+            Unwritten::Gone => self.stop(InterruptedKind::Ended),
+            Unwritten::Store(err) => {
+                tracing::error!(task = %self.id, error = with_causes(&err), "the store failed");
                 return self.fault("the store failed".to_owned());
             }
         }
@@ -246,7 +241,7 @@ impl Run {
                 Err(err) => err,
             };
             match err.kind() {
-                StoreErrorKind::NotFound => return Err(self.refused(Refusal::Gone).await),
+                StoreErrorKind::NotFound => return Err(self.refused(Unwritten::Gone).await),
                 StoreErrorKind::Conflict => {
                     // The record tells why; if it does not, the step was recorded by a twin of this run.
                     if let Ok(Some(record)) = self.core.store.load(&self.id, Parts::Head).await {
@@ -257,7 +252,7 @@ impl Run {
                 }
                 _ => {
                     if let Err(err) = retry.after(&self.core, err).await {
-                        return Err(self.refused(Refusal::Store(err)).await);
+                        return Err(self.refused(Unwritten::Store(err)).await);
                     }
                 }
             }

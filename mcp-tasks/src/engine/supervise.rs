@@ -7,14 +7,14 @@ use mcp_tasks_types::v2026_07_28::CallToolResult;
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-use super::core::{Core, Patience, Refusal, Registration};
+use super::core::{Core, Patience, Registration, Unwritten};
 use super::run::{Fault, Run};
 use crate::clock::after;
 use crate::context::TaskContext;
-use crate::error::{InterruptedKind, ToolError, ToolErrorKind};
-use crate::lifecycle::{CANCELLED_MESSAGE, Event, INTERNAL_ERROR, Outcome};
+use crate::error::{InterruptedKind, ToolError, ToolErrorKind, with_causes};
+use crate::lifecycle::{Event, INTERNAL_ERROR, Outcome};
 use crate::output::text_result;
-use crate::record::ErrorRecord;
+use crate::record::{CancelRecord, ErrorRecord};
 use crate::tool::{Restart, ToolCall};
 
 /// What a run left behind.
@@ -98,7 +98,7 @@ async fn within_grace(run: &Arc<Run>, body: &mut Body) -> Option<Joined> {
     let shutdown_grace_ms = core.settings.shutdown_grace_ms;
     let grace_ms = match run.interruption() {
         Some(InterruptedKind::Shutdown) => shutdown_grace_ms,
-        _ => run.tool().definition.get_cancel_grace_ms(),
+        _ => run.tool().definition.cancel_grace_ms(),
     };
     let mut deadline = after(&core.now(), grace_ms);
     loop {
@@ -126,16 +126,14 @@ fn interrupted(run: &Run, error: Option<ToolError>) -> End {
         Some(InterruptedKind::Cancelled) => {
             let message = match error.map(ToolError::into_kind) {
                 Some(ToolErrorKind::Cancelled(message)) => message,
-                _ => {
-                    let reason = run.record().cancel.as_ref().and_then(|cancel| cancel.reason.clone());
-                    reason.unwrap_or_else(|| CANCELLED_MESSAGE.to_owned())
-                }
+                // An ordinary call has no record of the wish; it ends because nobody waits for it.
+                _ => run.record().cancel.as_ref().map(CancelRecord::message).unwrap_or_default(),
             };
             End::Finish(Outcome::Cancelled { message })
         }
         // An ordinary call has nothing to record and is refused instead.
         Some(InterruptedKind::Shutdown)
-            if run.token().is_none() || run.tool().definition.restart_policy() == Restart::Rerun =>
+            if run.token().is_none() || run.tool().definition.restart() == Restart::Rerun =>
         {
             End::Release
         }
@@ -180,31 +178,31 @@ async fn settle(run: &Arc<Run>, (body, end): (Option<Body>, End)) {
         End::Finish(outcome) => Event::Finish { token, outcome },
         End::Release => {
             drop(body);
-            return record(run, Event::Release { token }).await;
+            return record_end(run, Event::Release { token }).await;
         }
         End::Lost => return,
         End::CannotAsk => {
             Event::Finish { token, outcome: failed("the tool asks where nobody can be asked".to_owned()) }
         }
     };
-    record(run, event).await;
+    record_end(run, event).await;
     drop(body);
 }
 
-async fn record(run: &Arc<Run>, event: Event) {
+async fn record_end(run: &Arc<Run>, event: Event) {
     let name = event.name();
     match run.core().transition_surely(run.record(), event, Patience::Endless).await {
         Ok(record) => {
             tracing::info!(task = %record.id, status = record.state.name(), event = name, "the run is over");
         }
         // A late writer is normal: somebody else decided first (P058).
-        Err(Refusal::Illegal(illegal)) => {
+        Err(Unwritten::Illegal(illegal)) => {
             tracing::debug!(task = %run.id(), reason = %illegal, "the run came too late");
         }
-        Err(Refusal::Gone) => tracing::debug!(task = %run.id(), "the task of the run is gone"),
+        Err(Unwritten::Gone) => tracing::debug!(task = %run.id(), "the task of the run is gone"),
         // The lease runs out and the task is taken up again, by whoever looks at that time.
-        Err(Refusal::Store(err)) => {
-            tracing::error!(task = %run.id(), error = %err, "the end of the run could not be recorded");
+        Err(Unwritten::Store(err)) => {
+            tracing::error!(task = %run.id(), error = with_causes(&err), "the end of the run could not be recorded");
             run.core().timer.notify_one();
         }
     }

@@ -8,10 +8,10 @@ use std::sync::{Arc, Weak};
 use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::watch;
 
-use super::core::{Core, Refusal};
+use super::core::{Core, LEASE_MS, Unwritten};
 use super::run::Run;
 use crate::clock::after;
-use crate::error::InterruptedKind;
+use crate::error::{InterruptedKind, with_causes};
 use crate::lifecycle::Event;
 use crate::record::SharedRecord;
 use crate::store::{Change, Changes, Parts, StoreError, StoreErrorKind};
@@ -29,7 +29,7 @@ pub(super) async fn keep_time(core: Weak<Core>, mut closing: watch::Receiver<boo
         let wake = match strong.tick().await {
             Ok(wake) => wake,
             Err(err) => {
-                tracing::error!(error = %err, "the store failed, trying again");
+                tracing::error!(error = with_causes(&err), "the store failed, trying again");
                 Some(after(&strong.now(), BACK_OFF_MS))
             }
         };
@@ -107,9 +107,9 @@ impl Core {
             let id = record.id.clone();
             return match self.transition(record, Event::Expire { retain_ms }).await {
                 Ok(expired) => Ok(Some(expired)),
-                Err(Refusal::Store(err)) => Err(err),
+                Err(Unwritten::Store(err)) => Err(err),
                 // Somebody ended or removed it in this moment.
-                Err(Refusal::Illegal(_) | Refusal::Gone) => self.store.load(&id, Parts::Head).await,
+                Err(Unwritten::Illegal(_) | Unwritten::Gone) => self.store.load(&id, Parts::Head).await,
             };
         }
         match self.store.remove(&record.id, record.version).await {
@@ -130,8 +130,8 @@ impl Core {
             return Ok(Some(Timestamp::from_unix_millis(at)));
         }
         let ids: Vec<TaskId> = self.running().runs.keys().cloned().collect();
-        self.store.renew(&self.worker, &ids, &after(&now, self.settings.lease_ms)).await?;
-        let next = after(&now, self.settings.lease_ms / 3);
+        self.store.renew(&self.worker, &ids, &after(&now, LEASE_MS)).await?;
+        let next = after(&now, LEASE_MS / 3);
         self.heartbeat_at.store(next.unix_millis(), Ordering::SeqCst);
         Ok(Some(next))
     }
@@ -146,7 +146,9 @@ impl Core {
             Ok(None) if run.token().is_some() => run.stop(InterruptedKind::Ended),
             Ok(None) => {}
             // The run finds out at its next write.
-            Err(err) => tracing::warn!(task = %run.id(), error = %err, "a change could not be read"),
+            Err(err) => {
+                tracing::warn!(task = %run.id(), error = with_causes(&err), "a change could not be read");
+            }
         }
     }
 }

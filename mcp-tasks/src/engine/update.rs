@@ -2,43 +2,25 @@
 
 use mcp_tasks_types::{Map, RawJson};
 
-use super::core::{Core, Refusal};
+use super::core::Core;
 use crate::error::{EngineError, EngineErrorKind};
 use crate::form::check_answer;
-use crate::lifecycle::{Event, apply};
+use crate::lifecycle::Event;
 use crate::record::{InputRecord, SharedRecord, TaskRecord};
-use crate::store::{Parts, StoreErrorKind};
 
 impl Core {
     /// Applies the answers to the questions that are outstanding at the moment of the write, all or none.
     pub(super) async fn answer(
         &self,
-        mut record: SharedRecord,
+        record: SharedRecord,
         responses: Map<RawJson>,
     ) -> Result<SharedRecord, EngineError> {
-        loop {
-            // Looked at for every version anew: a question may have come or gone.
-            let wanted = self.wanted(&record, &responses)?;
-            if wanted.is_empty() {
-                return Ok(record);
-            }
-            let event = Event::Answer { responses: wanted };
-            let (next, _) = apply(&record, event, &self.now())
-                .map_err(|illegal| super::refused(Refusal::Illegal(illegal)))?;
-            match self.store.replace(next, record.version).await {
-                Ok(written) => {
-                    self.announce(&written);
-                    return Ok(written);
-                }
-                Err(err) if err.kind() == StoreErrorKind::Conflict => {}
-                Err(err) if err.kind() == StoreErrorKind::NotFound => {
-                    return Err(EngineError::task_not_found());
-                }
-                Err(err) => return Err(err.into()),
-            }
-            record =
-                self.store.load(&record.id, Parts::Head).await?.ok_or_else(EngineError::task_not_found)?;
-        }
+        // Looked at for every version anew: a question may have come or gone.
+        self.transition_with(record, |record| {
+            let wanted = self.wanted(record, &responses)?;
+            Ok((!wanted.is_empty()).then_some(Event::Answer { responses: wanted }))
+        })
+        .await
     }
 
     /// The answers that somebody waits for. Others are not looked at (C-60, C-65).

@@ -3,7 +3,7 @@
 use mcp_tasks_types::{RawJson, RawObject, Timestamp};
 use proptest::prelude::*;
 
-use super::{Effect, Event, IllegalReason, Outcome, apply};
+use super::{Event, IllegalReason, Outcome, apply};
 use crate::owner::Owner;
 use crate::record::{ErrorRecord, InputRecord, InputState, State, TaskRecord, ToolFingerprint};
 
@@ -18,14 +18,14 @@ fn working() -> TaskRecord {
     let tool = ToolFingerprint::new("tool", "digest", None);
     let mut record = TaskRecord::new("tsk_1".into(), Owner::anonymous(), "tools/call", tool, at(START));
     record.ttl_ms = Some(1_000);
-    step(&record, Event::Claim { worker: "one".to_owned(), until: at(2_000) }).0
+    step(&record, Event::Claim { worker: "one".to_owned(), until: at(2_000) })
 }
 
 fn waiting() -> TaskRecord {
-    step(&working(), ask(1, "key")).0
+    step(&working(), ask(1, "key"))
 }
 
-fn step(record: &TaskRecord, event: Event) -> (TaskRecord, Vec<Effect>) {
+fn step(record: &TaskRecord, event: Event) -> TaskRecord {
     apply(record, event, &at(START + 10)).unwrap()
 }
 
@@ -61,23 +61,21 @@ const EXPIRE: Event = Event::Expire { retain_ms: 60_000 };
 fn live_states_reach_each_other_and_every_end() {
     for state in ["completed", "failed", "cancelled"] {
         for record in [working(), waiting()] {
-            let (next, effects) = step(&record, finish(1, state));
+            let next = step(&record, finish(1, state));
             assert_eq!(next.state.name(), state);
             assert_eq!(next.finished_at, Some(at(START + 10)));
             assert!(next.lease.is_none() && next.outstanding().next().is_none());
-            assert_eq!(effects, [Effect::Finish]);
         }
     }
     assert_eq!(waiting().state, State::InputRequired);
-    let (next, effects) = step(&waiting(), answer("key"));
-    assert_eq!((next.state, effects), (State::Working, vec![Effect::Resume]));
+    assert_eq!(step(&waiting(), answer("key")).state, State::Working);
 }
 
 /// C-36, P050: terminal is final for every event there is, and late clients get no error (C-65, C-73).
 #[test]
 fn terminal_record_refuses_or_ignores_every_event() {
     for state in ["completed", "failed", "cancelled"] {
-        let (record, _) = step(&working(), finish(1, state));
+        let record = step(&working(), finish(1, state));
         let claim = Event::Claim { worker: "two".to_owned(), until: at(9_000) };
         let status = Event::Status { token: 1, message: "late".to_owned() };
         let withdraw = Event::Withdraw { token: 1, key: "key".to_owned() };
@@ -93,7 +91,7 @@ fn terminal_record_refuses_or_ignores_every_event() {
             assert_eq!(refused(&record, event), IllegalReason::Terminal);
         }
         for event in [CANCEL, answer("key")] {
-            assert_eq!(step(&record, event), (record.clone(), vec![]));
+            assert_eq!(step(&record, event), record.clone());
         }
     }
 }
@@ -102,8 +100,8 @@ fn terminal_record_refuses_or_ignores_every_event() {
 #[test]
 fn key_cannot_be_used_again() {
     let outstanding = waiting();
-    let (answered, _) = step(&outstanding, answer("key"));
-    let (withdrawn, _) = step(&outstanding, Event::Withdraw { token: 1, key: "key".to_owned() });
+    let answered = step(&outstanding, answer("key"));
+    let withdrawn = step(&outstanding, Event::Withdraw { token: 1, key: "key".to_owned() });
     assert_eq!(withdrawn.state, State::Working);
     for record in [outstanding, answered, withdrawn] {
         assert_eq!(refused(&record, ask(1, "key")), IllegalReason::KeyUsed("key".to_owned()));
@@ -113,47 +111,45 @@ fn key_cannot_be_used_again() {
 /// C-61: a part of the answers leaves the task waiting for the rest.
 #[test]
 fn task_waits_until_the_last_question_is_answered() {
-    let (both, _) = step(&waiting(), ask(1, "other"));
+    let both = step(&waiting(), ask(1, "other"));
     assert_eq!(both.outstanding().count(), 2);
-    let (one, _) = step(&both, answer("key"));
+    let one = step(&both, answer("key"));
     assert_eq!(one.state, State::InputRequired);
     assert_eq!(one.outstanding().map(|input| input.key.as_str()).collect::<Vec<_>>(), ["other"]);
     // P075: the first answer wins.
     let late = Event::Answer { responses: vec![("key".to_owned(), RawJson::null())] };
-    assert_eq!(step(&one, late).0, one);
-    assert_eq!(step(&one, answer("other")).0.state, State::Working);
+    assert_eq!(step(&one, late), one);
+    assert_eq!(step(&one, answer("other")).state, State::Working);
 }
 
 /// C-60, P079: an answer that nobody waits for changes nothing, the time of the last change included.
 #[test]
 fn unwanted_answer_changes_nothing() {
     for record in [working(), waiting()] {
-        assert_eq!(step(&record, answer("never-issued")), (record.clone(), vec![]));
-        assert_eq!(step(&record, Event::Answer { responses: vec![] }), (record.clone(), vec![]));
+        assert_eq!(step(&record, answer("never-issued")), record.clone());
+        assert_eq!(step(&record, Event::Answer { responses: vec![] }), record.clone());
     }
 }
 
 /// S-17: a task that waits, or that nobody works on, is cancelled in the same write; a busy one records the wish.
 #[test]
 fn cancel_is_at_once_where_nobody_has_to_be_asked() {
-    let (next, effects) = step(&waiting(), CANCEL);
-    assert_eq!(next.state, State::Cancelled);
-    assert_eq!(effects, [Effect::Interrupt, Effect::Finish]);
+    assert_eq!(step(&waiting(), CANCEL).state, State::Cancelled);
 
-    let (released, _) = step(&working(), Event::Release { token: 1 });
-    assert_eq!(step(&released, CANCEL).0.state, State::Cancelled);
+    let released = step(&working(), Event::Release { token: 1 });
+    assert_eq!(step(&released, CANCEL).state, State::Cancelled);
     // The lease has run out: its holder is dead.
-    assert_eq!(apply(&working(), CANCEL, &at(2_000)).unwrap().0.state, State::Cancelled);
+    assert_eq!(apply(&working(), CANCEL, &at(2_000)).unwrap().state, State::Cancelled);
 
-    let (next, effects) = step(&working(), Event::Cancel { reason: Some("enough".to_owned()) });
-    assert_eq!((&next.state, effects), (&State::Working, vec![Effect::Interrupt]));
+    let next = step(&working(), Event::Cancel { reason: Some("enough".to_owned()) });
+    assert_eq!(next.state, State::Working);
     assert_eq!(next.cancel.as_ref().unwrap().reason.as_deref(), Some("enough"));
     // Once more, later: nothing changes.
-    assert_eq!(apply(&next, CANCEL, &at(START + 500)).unwrap().0, next);
+    assert_eq!(apply(&next, CANCEL, &at(START + 500)).unwrap(), next);
     assert_eq!(refused(&next, ask(1, "key")), IllegalReason::Cancelling);
     // C-75: the run may still end otherwise, and a hand-over does not lose the wish.
-    assert_eq!(step(&next, finish(1, "completed")).0.state.name(), "completed");
-    let (handed_over, _) = step(&next, Event::Release { token: 1 });
+    assert_eq!(step(&next, finish(1, "completed")).state.name(), "completed");
+    let handed_over = step(&next, Event::Release { token: 1 });
     assert_eq!(handed_over.state, State::Cancelled);
     assert_eq!(handed_over.status_message.as_deref(), Some("enough"));
 }
@@ -163,12 +159,12 @@ fn cancel_is_at_once_where_nobody_has_to_be_asked() {
 fn write_under_an_old_token_is_refused() {
     let claim = || Event::Claim { worker: "two".to_owned(), until: at(9_000) };
     assert_eq!(refused(&working(), claim()), IllegalReason::Leased);
-    let (taken, _) = apply(&working(), claim(), &at(2_000)).unwrap();
+    let taken = apply(&working(), claim(), &at(2_000)).unwrap();
     assert_eq!((taken.fence, taken.attempt, taken.lease.as_ref().unwrap().token), (2, 2, 2));
     for event in [finish(1, "failed"), ask(1, "late"), Event::Release { token: 1 }] {
         assert_eq!(refused(&taken, event), IllegalReason::Fenced);
     }
-    assert_eq!(step(&taken, finish(2, "completed")).0.state.name(), "completed");
+    assert_eq!(step(&taken, finish(2, "completed")).state.name(), "completed");
 }
 
 /// R-9, C-78: a live task past its lifetime fails and stays readable for a while.
@@ -176,10 +172,9 @@ fn write_under_an_old_token_is_refused() {
 fn live_task_expires_when_its_lifetime_is_over() {
     for record in [working(), waiting()] {
         assert_eq!(refused(&record, EXPIRE), IllegalReason::NotDue);
-        let (next, effects) = apply(&record, EXPIRE, &at(2_000)).unwrap();
+        let next = apply(&record, EXPIRE, &at(2_000)).unwrap();
         let State::Failed { error } = &next.state else { panic!("{:?}", next.state) };
         assert_eq!((error.code, error.message.as_str()), (-32603, "Task expired"));
-        assert_eq!(effects, [Effect::Interrupt, Effect::Finish, Effect::Reschedule]);
         assert_eq!(next.due_at(), Some(at(62_000)));
     }
 }
@@ -188,13 +183,13 @@ fn live_task_expires_when_its_lifetime_is_over() {
 #[test]
 fn status_message_goes_with_the_work() {
     let status = || Event::Status { token: 1, message: "phase 2 of 3".to_owned() };
-    let (next, _) = step(&working(), status());
+    let next = step(&working(), status());
     assert_eq!(next.status_message.as_deref(), Some("phase 2 of 3"));
     assert_eq!(next.last_updated_at, at(START + 10));
-    assert_eq!(apply(&next, status(), &at(START + 20)).unwrap().0, next);
-    assert_eq!(step(&next, finish(1, "completed")).0.status_message, None);
+    assert_eq!(apply(&next, status(), &at(START + 20)).unwrap(), next);
+    assert_eq!(step(&next, finish(1, "completed")).status_message, None);
     // C-47: a failure says something.
-    assert_eq!(step(&next, finish(1, "failed")).0.status_message.as_deref(), Some("no"));
+    assert_eq!(step(&next, finish(1, "failed")).status_message.as_deref(), Some("no"));
 }
 
 fn any_event() -> impl Strategy<Value = Event> {
@@ -222,10 +217,9 @@ proptest! {
         for (event, passed) in events {
             // The clock may also be set back.
             now += passed - 20;
-            let Ok((next, effects)) = apply(&record, event, &at(now)) else { continue };
+            let Ok(next) = apply(&record, event, &at(now)) else { continue };
             if next.version == record.version {
                 prop_assert_eq!(&next, &record);
-                prop_assert!(effects.is_empty());
             } else {
                 prop_assert_eq!(next.version, record.version + 1);
                 prop_assert!(!record.state.is_terminal(), "a terminal record changed");
@@ -242,7 +236,6 @@ proptest! {
             }
             prop_assert_eq!(next.state == State::InputRequired, next.outstanding().next().is_some());
             prop_assert_eq!(next.state.is_terminal(), next.finished_at.is_some());
-            prop_assert_eq!(next.state.is_terminal(), effects.contains(&Effect::Finish) || record.state.is_terminal());
             if let Some(lease) = &next.lease {
                 prop_assert!(!next.state.is_terminal());
                 prop_assert_eq!(lease.token, next.fence);

@@ -11,7 +11,7 @@ use crate::{
     error::BuildError,
     owner::Owner,
     store::{MemoryStore, Store},
-    tool::{TaskTool, ToolDefinition},
+    tool::TaskTool,
 };
 
 /// How long clients may keep the answers of discover and `tools/list`: five minutes.
@@ -27,9 +27,6 @@ pub struct ServerBuilder {
     begin: Box<dyn FnOnce() -> EngineBuilder + Send>,
     /// What is done to the engine then, in order.
     engine: Vec<Box<dyn FnOnce(EngineBuilder) -> EngineBuilder + Send>>,
-    tools: Vec<ToolDefinition>,
-    first_status: BTreeMap<String, String>,
-    poll_ms: Option<u64>,
     require_task_name: bool,
     lenient_inputs: bool,
     cache_ttl_ms: u64,
@@ -40,7 +37,6 @@ impl fmt::Debug for ServerBuilder {
         formatter
             .debug_struct("ServerBuilder")
             .field("implementation", &self.implementation)
-            .field("tools", &self.tools)
             .finish_non_exhaustive()
     }
 }
@@ -53,9 +49,6 @@ impl ServerBuilder {
             owner: Owner::anonymous(),
             begin: Box::new(|| Engine::builder(MemoryStore::new())),
             engine: Vec::new(),
-            tools: Vec::new(),
-            first_status: BTreeMap::new(),
-            poll_ms: None,
             require_task_name: false,
             lenient_inputs: false,
             cache_ttl_ms: CACHE_TTL_MS,
@@ -86,8 +79,7 @@ impl ServerBuilder {
     }
 
     /// Adds a tool. Tools are listed in the order in which they are added.
-    pub fn tool<T: TaskTool>(mut self) -> Self {
-        self.tools.push(T::definition());
+    pub fn tool<T: TaskTool>(self) -> Self {
         self.with_engine(EngineBuilder::tool::<T>)
     }
 
@@ -95,13 +87,6 @@ impl ServerBuilder {
     pub fn owner(mut self, owner: Owner) -> Self {
         self.owner = owner;
         self
-    }
-
-    /// Adds a tool whose tasks say something about where they stand before their body does, so that
-    /// already the answer that hands the task over has it (S-06).
-    pub fn tool_with_status<T: TaskTool>(mut self, message: impl Into<String>) -> Self {
-        self.first_status.insert(T::NAME.to_owned(), message.into());
-        self.tool::<T>()
     }
 
     /// Where the time comes from.
@@ -115,9 +100,18 @@ impl ServerBuilder {
     }
 
     /// How often clients should ask about any task, in place of what the tools say.
-    pub fn poll_ms(mut self, milliseconds: u64) -> Self {
-        self.poll_ms = Some(milliseconds.max(1));
-        self
+    pub fn poll_ms(self, milliseconds: u64) -> Self {
+        self.with_engine(move |engine| engine.poll_ms(milliseconds))
+    }
+
+    /// How long bodies may go on after the engine was told to shut down: two seconds, unless set.
+    pub fn shutdown_grace_ms(self, milliseconds: u64) -> Self {
+        self.with_engine(move |engine| engine.shutdown_grace_ms(milliseconds))
+    }
+
+    /// How long a task that outlived its lifetime stays readable as failed: a minute, unless set.
+    pub fn expired_retention_ms(self, milliseconds: u64) -> Self {
+        self.with_engine(move |engine| engine.expired_retention_ms(milliseconds))
     }
 
     /// Whether `Mcp-Name` has to be there on the task methods. Off, since a published client leaves
@@ -146,26 +140,32 @@ impl ServerBuilder {
     ///
     /// All faults of all tools at once, or that the store cannot be used.
     pub async fn build(self) -> Result<Server, BuildError> {
-        let faults = tools::faults(&self.tools);
+        let engine = self.engine.into_iter().fold((self.begin)(), |engine, change| change(engine));
+        let mut faults = engine.faults();
+        let mut mirrored = BTreeMap::new();
+        for definition in engine.definitions() {
+            match tools::mirrored(definition) {
+                Ok(found) => drop(mirrored.insert(definition.name().to_owned(), found)),
+                Err(found) => faults.extend(found),
+            }
+        }
         if !faults.is_empty() {
             return Err(BuildError::of_tools(faults));
         }
-        let mirrored = self.tools.iter().filter_map(tools::mirrored).collect();
-        let rules = Rules { require_task_name: self.require_task_name, mirrored };
-        let identity = Identity::new(self.implementation.clone());
-        let prepared = Prepared::new(&identity, self.instructions, &self.tools, self.cache_ttl_ms)
-            .map_err(|error| BuildError::with_source("the server's descriptions cannot be written", error))?;
-        let begun = (self.begin)().identity(self.implementation);
-        let engine = self.engine.into_iter().fold(begun, |engine, change| change(engine)).build().await?;
+        let identity = Identity::new(self.implementation);
+        let prepared = Prepared::new(&identity, self.instructions, engine.definitions(), self.cache_ttl_ms)
+            .map_err(|error| {
+            BuildError::with_source("the server's descriptions cannot be written", error)
+        })?;
+        let mark = identity.clone();
+        let engine = engine.finish_results(move |result| mark.mark(result)).build().await?;
         Ok(Server {
             inner: Arc::new(Inner {
                 engine,
                 owner: self.owner,
                 identity,
                 prepared,
-                first_status: self.first_status,
-                poll_ms: self.poll_ms,
-                rules,
+                rules: Rules { require_task_name: self.require_task_name, mirrored },
                 lenient_inputs: self.lenient_inputs,
             }),
         })

@@ -25,10 +25,10 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub(super) fn new(
+    pub(super) fn new<'t>(
         identity: &Identity,
         instructions: Option<String>,
-        tools: &[ToolDefinition],
+        tools: impl Iterator<Item = &'t ToolDefinition>,
         cache_ttl_ms: u64,
     ) -> Result<Self, JsonError> {
         let capabilities = ServerCapabilities::new()
@@ -45,7 +45,7 @@ impl Prepared {
             discover = discover.with_instructions(instructions);
         }
         let list = ListToolsResult::new(
-            tools.iter().map(descriptor).collect::<Result<_, _>>()?,
+            tools.map(descriptor).collect::<Result<_, _>>()?,
             cache_ttl_ms,
             CacheScope::Public,
         )

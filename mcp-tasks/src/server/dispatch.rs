@@ -159,9 +159,6 @@ fn wire_error(refusal: Refusal) -> (u16, ErrorObject) {
         Refusal::TaskNotFound => {
             error(OK, ErrorCode::InvalidParams, "Failed to retrieve task: Task not found".to_owned())
         }
-        Refusal::TaskExpired => {
-            error(OK, ErrorCode::InvalidParams, "Failed to retrieve task: Task has expired".to_owned())
-        }
         Refusal::Internal(message) => error(OK, ErrorCode::InternalError, message),
         Refusal::Protocol { code, message, data } => {
             let mut error = ErrorObject::new(code, message);

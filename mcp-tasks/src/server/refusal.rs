@@ -31,8 +31,6 @@ pub(super) enum Refusal {
     Tool(String),
     /// Unknown, foreign, or removed: all the same to the caller.
     TaskNotFound,
-    /// Known to have expired; only its owner is told.
-    TaskExpired,
     /// A fault of ours; the text is fit for the client, the cause is in the log.
     Internal(String),
     /// The tool itself ended with a protocol error.
@@ -51,7 +49,6 @@ impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
         match error.kind() {
             EngineErrorKind::TaskNotFound => Self::TaskNotFound,
-            EngineErrorKind::TaskExpired => Self::TaskExpired,
             EngineErrorKind::UnknownTool
             | EngineErrorKind::InvalidArguments
             | EngineErrorKind::InvalidInput => Self::Params(error.message().to_owned()),

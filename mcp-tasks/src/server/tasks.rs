@@ -30,12 +30,7 @@ impl Inner {
         request: &Request<'_>,
     ) -> Result<RawObject, Refusal> {
         let params: UpdateTaskRequestParams = typed(request)?;
-        let (engine, owner) = (self.engine.clone(), owner.clone());
-        // Begun is finished: a client that hangs up does not leave half an update.
-        self.to_the_end(
-            async move { engine.update(&owner, &params.task_id, params.input_responses.0).await },
-        )
-        .await?;
+        self.engine.update(owner, &params.task_id, params.input_responses.0).await?;
         self.acknowledgement(&UpdateTaskResult::new().with_meta(self.identity.meta()))
     }
 
@@ -45,8 +40,7 @@ impl Inner {
         request: &Request<'_>,
     ) -> Result<RawObject, Refusal> {
         let params: CancelTaskRequestParams = typed(request)?;
-        let (engine, owner) = (self.engine.clone(), owner.clone());
-        self.to_the_end(async move { engine.cancel(&owner, &params.task_id, None).await }).await?;
+        self.engine.cancel(owner, &params.task_id, None).await?;
         self.acknowledgement(&CancelTaskResult::new().with_meta(self.identity.meta()))
     }
 
@@ -65,7 +59,7 @@ impl Inner {
         )
         .with_meta(self.identity.meta());
         result.status_message.clone_from(&record.status_message);
-        result.poll_interval_ms = self.poll_ms.or(record.poll_interval_ms);
+        result.poll_interval_ms = record.poll_interval_ms;
         result
     }
 
@@ -80,7 +74,7 @@ impl Inner {
         )
         .with_meta(self.identity.meta());
         result.status_message.clone_from(&record.status_message);
-        result.poll_interval_ms = self.poll_ms.or(record.poll_interval_ms);
+        result.poll_interval_ms = record.poll_interval_ms;
         Ok(result)
     }
 }

@@ -1,12 +1,9 @@
 //! The tools that are offered, and `tools/call`.
 
-use std::collections::BTreeSet;
-
 use mcp_tasks_types::{
     JsonError, RawJson, RawObject,
     v2026_07_28::{
-        CallToolRequestParams, CallToolResult, ClientCapabilities, ContentBlock, TextContent,
-        Tool as Descriptor, ToolInputSchema, ToolOutputSchema,
+        CallToolRequestParams, ClientCapabilities, Tool as Descriptor, ToolInputSchema, ToolOutputSchema,
     },
 };
 
@@ -14,6 +11,7 @@ use super::{Inner, capability, envelope::Request, mirrored::Mirrored, params::ty
 use crate::{
     engine::{InlineOutcome, NewTask},
     error::{DefinitionError, EngineError},
+    output::text_result,
     owner::Owner,
     tool::{TaskMode, ToolDefinition},
 };
@@ -23,10 +21,10 @@ use crate::{
 pub(super) fn descriptor(definition: &ToolDefinition) -> Result<Descriptor, JsonError> {
     let input_schema = RawJson::new(definition.input_schema())?;
     let mut descriptor = Descriptor::new(definition.name(), input_schema.get::<ToolInputSchema>()?);
-    if let Some(title) = definition.get_title() {
+    if let Some(title) = definition.title() {
         descriptor = descriptor.with_title(title);
     }
-    if let Some(description) = definition.get_description() {
+    if let Some(description) = definition.description() {
         descriptor = descriptor.with_description(description);
     }
     if let Some(schema) = definition.output_schema() {
@@ -36,32 +34,12 @@ pub(super) fn descriptor(definition: &ToolDefinition) -> Result<Descriptor, Json
     Ok(descriptor)
 }
 
-/// What is wrong with the tools, all at once.
-pub(super) fn faults(definitions: &[ToolDefinition]) -> Vec<DefinitionError> {
-    let mut faults = Vec::new();
-    let mut names = BTreeSet::new();
-    for definition in definitions {
-        faults.extend(definition.faults());
-        let name = definition.name();
-        if !names.insert(name) {
-            let what = "another tool has the same name";
-            faults.push(DefinitionError::new(name, what));
-        }
-        if let Err(whats) = Mirrored::of_schema(definition.input_schema()) {
-            faults.extend(whats.into_iter().map(|what| DefinitionError::new(name, what)));
-        }
-        if definition.mode() == TaskMode::Never && !definition.inputs().is_empty() {
-            let what = "it asks, so it has to be a task: nothing else can ask yet";
-            faults.push(DefinitionError::new(name, what));
-        }
-    }
-    faults
-}
-
-/// The arguments that a tool mirrors into headers, by the tool's name.
-pub(super) fn mirrored(definition: &ToolDefinition) -> Option<(String, Mirrored)> {
-    let mirrored = Mirrored::of_schema(definition.input_schema()).ok()?;
-    Some((definition.name().to_owned(), mirrored))
+/// The arguments that a tool mirrors into headers; with everything that is wrong with its marks.
+pub(super) fn mirrored(definition: &ToolDefinition) -> Result<Mirrored, Vec<DefinitionError>> {
+    let faults = |whats: Vec<String>| {
+        whats.into_iter().map(|what| DefinitionError::new(definition.name(), what)).collect()
+    };
+    Mirrored::of_schema(definition.input_schema()).map_err(faults)
 }
 
 /// What the request would have to declare for this tool and does not.
@@ -71,7 +49,7 @@ fn missing(
     lenient: bool,
 ) -> Option<ClientCapabilities> {
     let asks = !definition.inputs().is_empty();
-    let needs_tasks = asks || definition.mode() == TaskMode::Required;
+    let needs_tasks = asks || definition.task_mode() == TaskMode::Required;
     let needs_forms = asks && definition.requires_input_capability() && !lenient;
     capability::missing(capabilities, needs_tasks, needs_forms)
 }
@@ -97,11 +75,8 @@ impl Inner {
         }
 
         let arguments = params.arguments.unwrap_or_else(RawObject::empty);
-        let mut task = NewTask::new(owner.clone(), params.name.clone(), arguments);
-        if let Some(message) = self.first_status.get(&params.name) {
-            task = task.with_status_message(message.clone());
-        }
-        if definition.mode() != TaskMode::Never && capability::has_tasks(capabilities) {
+        let task = NewTask::new(owner.clone(), params.name, arguments);
+        if definition.task_mode() != TaskMode::Never && capability::has_tasks(capabilities) {
             return match self.engine.create(task).await {
                 Ok(record) => {
                     RawObject::new(&self.handle(&record)).map_err(|error| Refusal::internal(&error))
@@ -123,9 +98,7 @@ impl Inner {
     fn not_called(&self, error: EngineError) -> Result<RawObject, Refusal> {
         match error.argument() {
             Some(argument) if !argument.missing => {
-                let text = ContentBlock::Text(TextContent::new(argument.message.clone()));
-                let result =
-                    CallToolResult::new(vec![text]).with_is_error(true).with_meta(self.identity.meta());
+                let result = self.identity.mark(text_result(&argument.message, true));
                 RawObject::new(&result).map_err(|error| Refusal::internal(&error))
             }
             _ => Err(error.into()),

@@ -29,10 +29,8 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// A second store over the same tasks, with all leases ended: what another process finds that opens the file which
-    /// a dead one left. For tests of restarts; what was running over the first store is fenced off.
-    #[must_use]
-    pub fn reopen(&self) -> Self {
+    /// A second store over the same tasks, with all leases ended; see `testing::reopened`.
+    pub(crate) fn reopen(&self) -> Self {
         let mut tasks = self.write();
         let leased: Vec<TaskId> = tasks.claimable.iter().map(|(_, _, id)| id.clone()).collect();
         for id in leased {
@@ -211,7 +209,7 @@ impl Store for MemoryStore {
         for id in free {
             let Some(head) = tasks.head(&id) else { continue };
             let event = Event::Claim { worker: claim.worker.clone(), until: claim.until.clone() };
-            let Ok((after, _)) = lifecycle::apply(&head, event, &claim.now) else { continue };
+            let Ok(after) = lifecycle::apply(&head, event, &claim.now) else { continue };
             tasks.put(&head, after);
             claimed.extend(tasks.entries.get(&id).map(Entry::whole));
         }

@@ -21,6 +21,7 @@ use self::rows::Head;
 use super::{
     Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind,
 };
+use crate::error::with_causes;
 use crate::owner::Owner;
 use crate::record::{SharedRecord, StepRecord, TaskRecord};
 
@@ -267,7 +268,7 @@ impl Store for SqliteStore {
         // Finishing what is queued and closing the file can take as long as the disk likes.
         let closed = tokio::task::spawn_blocking(move || drop(open)).await;
         if let Err(err) = closed {
-            tracing::error!(error = %err, "the store could not be closed in an orderly way");
+            tracing::error!(error = with_causes(&err), "the store could not be closed in an orderly way");
         }
     }
 }

@@ -155,7 +155,7 @@ async fn write(
     event: Event,
     now: i64,
 ) -> Result<SharedRecord, String> {
-    let (next, _) = apply(record, event, &at(now)).map_err(|err| err.to_string())?;
+    let next = apply(record, event, &at(now)).map_err(|err| err.to_string())?;
     told(store.replace(next, record.version).await)
 }
 

@@ -24,6 +24,7 @@ use axum::{
 use tokio::{net::TcpListener, sync::oneshot};
 
 use crate::{
+    error::with_causes,
     server::{Reply, RequestContext, Server, routing::ReceivedHeaders},
     transport::DEFAULT_MESSAGE_LIMIT,
 };
@@ -157,7 +158,7 @@ impl BoundHttp {
         // An answer is one small write: waiting for more to send only delays it.
         let listener = self.listener.tap_io(|stream| {
             if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "TCP_NODELAY is not available");
+                tracing::debug!(error = with_causes(&error), "TCP_NODELAY is not available");
             }
         });
         let (begins, begun) = oneshot::channel();

@@ -19,6 +19,7 @@ use tokio::{
 
 use self::framing::{Framing, Line};
 use crate::{
+    error::with_causes,
     server::{Glance, Reply, RequestContext, Server},
     transport::DEFAULT_MESSAGE_LIMIT,
 };
@@ -121,7 +122,7 @@ fn read_blocking(input: &mut impl io::Read, limit: usize, lines: &mpsc::Sender<L
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
-                tracing::warn!(%error, "the input cannot be read");
+                tracing::warn!(error = with_causes(&error), "the input cannot be read");
                 break;
             }
         }
@@ -146,7 +147,7 @@ async fn read_stream(mut input: impl AsyncRead + Unpin, limit: usize, lines: mps
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "the input cannot be read");
+                tracing::warn!(error = with_causes(&error), "the input cannot be read");
                 break;
             }
         }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mcp_tasks::record::State;
-use mcp_tasks::{EngineErrorKind, ManualClock, Store};
+use mcp_tasks::testing::ManualClock;
+use mcp_tasks::{EngineErrorKind, Store};
 use serde_json::json;
 
 use crate::faulty_store::faulty;

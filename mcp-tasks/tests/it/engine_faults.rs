@@ -1,9 +1,11 @@
 //! A store that fails: nothing is told that is not so, nothing secret is told at all, and the engine gets over it.
 
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 
 use mcp_tasks::record::State;
-use mcp_tasks::{EngineErrorKind, ManualClock, StoreErrorKind};
+use mcp_tasks::testing::ManualClock;
+use mcp_tasks::{EngineErrorKind, StoreErrorKind};
 use serde_json::json;
 
 use crate::faulty_store::{FaultyStore, faulty};
@@ -77,6 +79,36 @@ async fn end_is_written_however_long_the_store_fails() {
     }
     bench.clock.advance(30_000);
     assert_eq!(text(&bench.settled(&id).await), "done");
+}
+
+/// P046, X-70: what is begun is finished: a caller who gives up at the write leaves a whole answer, or a whole wish.
+#[tokio::test]
+async fn update_and_cancel_go_on_without_their_caller() {
+    let bench = faulty_bench().await;
+    let answered = bench.create(json!([["ask", "approve"]])).await;
+    bench.asked(&answered, 1).await;
+    let hold = bench.store.hold("replace");
+    let accepted = json!({"approve": accept(true)});
+    give_up(bench.update(&answered, accepted), hold.reached()).await;
+    hold.let_go();
+    assert_eq!(text(&bench.settled(&answered).await), "true");
+
+    let cancelled = bench.create(json!([["ask", "approve"]])).await;
+    bench.asked(&cancelled, 1).await;
+    let hold = bench.store.hold("replace");
+    give_up(bench.cancel(&cancelled), hold.reached()).await;
+    hold.let_go();
+    assert_eq!(bench.settled(&cancelled).await.state, State::Cancelled);
+}
+
+/// Drives a call until that point and drops it there.
+async fn give_up(call: impl Future, point: impl Future) {
+    let (mut call, mut point) = (Box::pin(call), Box::pin(point));
+    poll_fn(|cx| {
+        assert!(call.as_mut().poll(cx).is_pending(), "the call is over");
+        point.as_mut().poll(cx).map(drop)
+    })
+    .await;
 }
 
 /// S-37, P091: an end that cannot be recorded for another reason than a failure that passes leaves the task to its

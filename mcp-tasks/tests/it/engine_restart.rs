@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use mcp_tasks::record::State;
+use mcp_tasks::testing::{ManualClock, reopened};
 use mcp_tasks::types::RawObject;
 use mcp_tasks::types::v2026_07_28::CallToolResult;
-use mcp_tasks::{
-    BoxFuture, ManualClock, MemoryStore, Restart, TaskTool, ToolCall, ToolDefinition, ToolError,
-};
+use mcp_tasks::{BoxFuture, MemoryStore, Restart, TaskTool, ToolCall, ToolDefinition, ToolError};
 use serde_json::json;
 
 use crate::support::{
@@ -91,12 +90,12 @@ impl<const WHAT: u8> TaskTool for Changed<WHAT> {
     fn definition() -> ToolDefinition {
         let definition = Script::<true>::definition();
         match WHAT {
-            0 => definition.version("2"),
+            0 => definition.with_version("2"),
             // Built anew, since the question's text is what differs.
             1 => ToolDefinition::new::<Arguments, Result<String, ToolError>>("rerun")
-                .restart(Restart::Rerun)
-                .input::<Approval>("approve", "Approve something else?"),
-            _ => definition.restart(Restart::Fail),
+                .with_restart(Restart::Rerun)
+                .with_input::<Approval>("approve", "Approve something else?"),
+            _ => definition.with_restart(Restart::Fail),
         }
     }
 
@@ -119,7 +118,7 @@ async fn restarted_with<T: TaskTool>(what: &str) {
     let bench = bench().await;
     let id = bench.create(json!([["ask", "approve"]])).await;
     bench.asked(&id, 1).await;
-    let store = Arc::new(bench.store.reopen());
+    let store = Arc::new(reopened(&bench.store));
     let engine =
         mcp_tasks::Engine::builder(store).clock(Arc::clone(&bench.clock)).tool::<T>().build().await.unwrap();
     let record = engine.settled(&bench.owner, &id).await.unwrap();
@@ -233,7 +232,7 @@ async fn task_that_outlived_the_restart_expires() {
     let bench = bench().await;
     let id = bench.create(json!([["count", "outlived"], ["ask", "approve"]])).await;
     bench.asked(&id, 1).await;
-    let store = bench.store.reopen();
+    let store = reopened(&bench.store);
     bench.clock.advance(900_000);
     let next = bench_over(Arc::new(store), Arc::clone(&bench.clock)).await;
     assert_eq!(next.get(&id).await.status_message.as_deref(), Some("Task expired"));

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_tasks::{ManualClock, SqliteStore, Store, StoreErrorKind};
+use mcp_tasks::testing::ManualClock;
+use mcp_tasks::{SqliteStore, Store, StoreErrorKind};
 use serde_json::json;
 
 use crate::support::{Bench, accept, bench_over, count, eventually, outstanding, text};

@@ -1,6 +1,6 @@
 //! The store contract over every backend.
 
-use mcp_tasks::testing::{Backend, store_contract};
+use mcp_tasks::testing::{Backend, reopened, store_contract};
 use mcp_tasks::{MemoryStore, StoreError};
 
 struct Memory(MemoryStore);
@@ -9,7 +9,7 @@ impl Backend for Memory {
     type Store = MemoryStore;
 
     async fn open(&self) -> Result<MemoryStore, StoreError> {
-        Ok(self.0.reopen())
+        Ok(reopened(&self.0))
     }
 }
 

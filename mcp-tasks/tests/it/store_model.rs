@@ -5,6 +5,7 @@ use std::path::Path;
 use mcp_tasks::lifecycle::{Event, Outcome, apply};
 use mcp_tasks::record::{InputRecord, StepRecord};
 use mcp_tasks::store::{Claim, Parts};
+use mcp_tasks::testing::reopened;
 use mcp_tasks::types::{RawJson, RawObject, TaskId, Timestamp};
 use mcp_tasks::{
     MemoryStore, Owner, SharedRecord, SqliteStore, Store, StoreError, StoreErrorKind, TaskRecord,
@@ -88,7 +89,7 @@ async fn make(store: &impl Store, call: &Call, step: i64) -> String {
         Call::Change { id, what, token } => {
             let Some(record) = loaded(store, *id).await else { return "none".to_owned() };
             match apply(&record, event_of(*what, *token, step), &now) {
-                Ok((next, _)) if next.version > record.version => {
+                Ok(next) if next.version > record.version => {
                     format!("{:?}", kind(store.replace(next, record.version).await))
                 }
                 _ => "nothing".to_owned(),
@@ -138,7 +139,7 @@ async fn compare(path: &Path, calls: Vec<Call>) -> Result<(), TestCaseError> {
     let mut sqlite = SqliteStore::open(path).await.unwrap();
     for (step, call) in (0..).zip(&calls) {
         if matches!(call, Call::Reopen) {
-            memory = memory.reopen();
+            memory = reopened(&memory);
             drop(sqlite);
             sqlite = SqliteStore::open(path).await.unwrap();
         }

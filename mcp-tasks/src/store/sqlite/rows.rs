@@ -177,7 +177,7 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<Vec<TaskRe
     for head in free {
         let head = head.read()?;
         let event = Event::Claim { worker: claim.worker.clone(), until: claim.until.clone() };
-        let Ok((mut record, _)) = lifecycle::apply(&head, event, &claim.now) else { continue };
+        let Ok(mut record) = lifecycle::apply(&head, event, &claim.now) else { continue };
         let values = params![
             record.id.as_str(),
             integer(record.version),
