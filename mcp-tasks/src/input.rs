@@ -4,12 +4,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use mcp_tasks_types::RawJson;
-use serde::Deserialize;
+use mcp_tasks_types::v2026_07_28::ElicitAction;
 use serde::de::DeserializeOwned;
 
 use crate::context::TaskContext;
 use crate::error::Interrupted;
-use crate::form::Action;
+use crate::form::Response;
 
 /// A question that a tool declares, with a form for `T`.
 ///
@@ -81,16 +81,11 @@ impl<T> Answer<T> {
 
 /// Reads an answer that has passed its form.
 pub(crate) fn read_answer<T: DeserializeOwned>(response: &RawJson) -> Result<Answer<T>, String> {
-    #[derive(Deserialize)]
-    struct Response {
-        action: Action,
-        content: Option<RawJson>,
-    }
     let response: Response = response.get().map_err(|err| err.to_string())?;
     match response.action {
-        Action::Decline => Ok(Answer::Decline),
-        Action::Cancel => Ok(Answer::Cancel),
-        Action::Accept => {
+        ElicitAction::Decline => Ok(Answer::Decline),
+        ElicitAction::Cancel => Ok(Answer::Cancel),
+        ElicitAction::Accept => {
             let content = response.content.ok_or("an accepted form has no content")?;
             content.get().map(Answer::Accept).map_err(|err| err.reason())
         }

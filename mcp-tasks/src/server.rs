@@ -24,15 +24,10 @@ mod tools;
 
 use std::sync::Arc;
 
-use mcp_tasks_types::v2026_07_28::{
-    self, Implementation, RequestId,
-    method::{NOTIFICATIONS_CANCELLED, TOOLS_CALL},
-};
+use mcp_tasks_types::v2026_07_28::{self, Implementation};
 
-use self::{
-    admission::Rules, discover::Prepared, envelope::Message, identity::Identity, routing::ReceivedHeaders,
-};
-pub use self::{builder::ServerBuilder, reply::Reply};
+use self::{admission::Rules, discover::Prepared, identity::Identity, routing::ReceivedHeaders};
+pub use self::{builder::ServerBuilder, envelope::Incoming, reply::Reply};
 use crate::{engine::Engine, owner::Owner};
 
 /// The versions that are served, as discover lists them and -32022 repeats them (S-03).
@@ -43,7 +38,7 @@ const SUPPORTED_VERSIONS: [&str; 1] = [v2026_07_28::PROTOCOL_VERSION];
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use mcp_tasks::server::RequestContext;
+/// use mcp_tasks::server::{Incoming, RequestContext};
 /// use mcp_tasks::{Server, ToolError, task_tool};
 ///
 /// /// Says what it was told.
@@ -56,7 +51,8 @@ const SUPPORTED_VERSIONS: [&str; 1] = [v2026_07_28::PROTOCOL_VERSION];
 ///
 /// // What a transport does with each message:
 /// let context = RequestContext::new(server.owner().clone());
-/// let reply = server.answer(&context, br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+/// let message = Incoming::read(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+/// let reply = server.answer(&context, message).await;
 /// assert_eq!(reply.status(), 400);
 /// # Ok(())
 /// # }
@@ -86,7 +82,7 @@ impl Server {
     ///
     /// Dropping the future cancels the request and nothing else: a task that was begun goes on
     /// (S-18).
-    pub async fn answer(&self, context: &RequestContext, message: &[u8]) -> Reply {
+    pub async fn answer(&self, context: &RequestContext, message: Incoming) -> Reply {
         self.inner.answer(context, message).await
     }
 
@@ -98,39 +94,6 @@ impl Server {
     /// The engine that runs the tasks.
     pub fn engine(&self) -> &Engine {
         &self.inner.engine
-    }
-}
-
-/// What a transport has to know of a message to keep the requests of one connection apart.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Glance {
-    /// A request that wants an answer.
-    Request {
-        /// Its id.
-        id: RequestId,
-        /// Whether it calls a tool, so that its answer may take long.
-        calls_tool: bool,
-    },
-    /// The request with this id is not wanted any more (X-72).
-    Cancels(RequestId),
-    /// Anything else, well formed or not; the server knows what to do with it.
-    Other,
-}
-
-impl Glance {
-    /// Looks at a message.
-    pub fn of(message: &[u8]) -> Self {
-        match envelope::read(message) {
-            Ok(Message::Request(request)) => {
-                Self::Request { calls_tool: request.method == TOOLS_CALL, id: request.id }
-            }
-            Ok(Message::Notification(notification)) if notification.method == NOTIFICATIONS_CANCELLED => {
-                let id = notification.params.get("requestId");
-                id.and_then(envelope::request_id).map_or(Self::Other, Self::Cancels)
-            }
-            Ok(Message::Notification(_) | Message::Response) | Err(_) => Self::Other,
-        }
     }
 }
 

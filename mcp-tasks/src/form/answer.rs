@@ -1,22 +1,15 @@
 //! Whether an answer fits the question that was recorded.
 
+use mcp_tasks_types::v2026_07_28::{ElicitAction, method::ELICITATION_CREATE};
 use mcp_tasks_types::{RawJson, Timestamp};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What the person did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Action {
-    Accept,
-    Decline,
-    Cancel,
-}
-
+/// An answer, with its content as it came: the tool's own type reads it, and may take more than a form's types do.
 #[derive(Deserialize)]
-struct Answer {
-    action: Action,
-    content: Option<Value>,
+pub(crate) struct Response {
+    pub(crate) action: ElicitAction,
+    pub(crate) content: Option<RawJson>,
 }
 
 #[derive(Deserialize)]
@@ -39,16 +32,16 @@ struct Params {
 pub(crate) fn check_answer(request: &RawJson, response: &RawJson) -> Result<(), String> {
     let request: Request =
         request.get().map_err(|err| format!("the recorded question cannot be read: {err}"))?;
-    if request.method != "elicitation/create" {
+    if request.method != ELICITATION_CREATE {
         let object = response.kind() == mcp_tasks_types::JsonKind::Object;
         return if object { Ok(()) } else { Err("the answer is no object".to_owned()) };
     }
-    let answer: Answer = response.get().map_err(|err| err.to_string())?;
+    let answer: Response = response.get().map_err(|err| err.to_string())?;
     let form = request.params.mode.is_none_or(|mode| mode == "form");
-    if answer.action != Action::Accept || !form {
+    if answer.action != ElicitAction::Accept || !form {
         return Ok(());
     }
-    let Some(Value::Object(content)) = answer.content else {
+    let Some(Ok(content)) = answer.content.map(|content| content.get::<Map<String, Value>>()) else {
         return Err("an accepted form needs an object as `content`".to_owned());
     };
     match request.params.requested_schema {

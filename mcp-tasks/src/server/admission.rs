@@ -89,20 +89,20 @@ fn step_4_headers_present(
             Err(Refusal::HeaderMismatch(format!("header `{name}` is not one line of visible ASCII")))
         }
     };
-    present(&headers.protocol_version, routing::PROTOCOL_VERSION)?;
-    present(&headers.method, routing::METHOD)?;
-    if routing::name_of(&request.method, &request.params).is_none() {
+    present(&headers.protocol_version, routing::PROTOCOL_VERSION_HEADER)?;
+    present(&headers.method, routing::METHOD_HEADER)?;
+    if routing::name_of(request.method, &request.params).is_none() {
         return Ok(());
     }
-    let may_be_absent = routing::name_is_lenient(&request.method) && !rules.require_task_name;
+    let may_be_absent = routing::name_is_lenient(request.method) && !rules.require_task_name;
     if headers.name == Received::Absent && may_be_absent {
         return Ok(());
     }
-    present(&headers.name, routing::NAME)
+    present(&headers.name, routing::NAME_HEADER)
 }
 
 fn step_5_method_header(request: &Request<'_>, headers: &ReceivedHeaders) -> Result<(), Refusal> {
-    equal(&headers.method, routing::METHOD, &request.method)
+    equal(&headers.method, routing::METHOD_HEADER, request.method)
 }
 
 fn step_6_version_stated(request: &Request<'_>) -> Result<String, Refusal> {
@@ -123,7 +123,7 @@ fn step_6_version_stated(request: &Request<'_>) -> Result<String, Refusal> {
 }
 
 fn step_7_version_header(version: &str, headers: &ReceivedHeaders) -> Result<(), Refusal> {
-    equal(&headers.protocol_version, routing::PROTOCOL_VERSION, version)
+    equal(&headers.protocol_version, routing::PROTOCOL_VERSION_HEADER, version)
 }
 
 fn step_8_version_implemented(version: &str) -> Result<(), Refusal> {
@@ -142,13 +142,13 @@ fn step_9_meta(request: &Request<'_>) -> Result<ClientCapabilities, Refusal> {
 }
 
 fn step_10_name_header(request: &Request<'_>, headers: &ReceivedHeaders) -> Result<(), Refusal> {
-    let Some(name) = routing::name_of(&request.method, &request.params) else {
+    let Some(name) = routing::name_of(request.method, &request.params) else {
         return Ok(());
     };
     if headers.name == Received::Absent {
         return Ok(());
     }
-    equal(&headers.name, routing::NAME, &name)
+    equal(&headers.name, routing::NAME_HEADER, &name)
 }
 
 /// A mirrored argument stands in its header, and nothing stands there for one that is not given.
@@ -184,7 +184,7 @@ fn step_10_mirrored_arguments(
 
 /// Before the capability, so that a removed method is not found for anybody (S-23).
 fn step_11_method_implemented(request: &Request<'_>) -> Result<Method, Refusal> {
-    Method::from_name(&request.method).ok_or_else(|| Refusal::Method(request.method.clone().into()))
+    Method::from_name(request.method).ok_or_else(|| Refusal::Method(request.method.to_owned()))
 }
 
 /// Before the look-up, so that the answer does not depend on whether a task exists (C-22).

@@ -14,30 +14,33 @@ use tracing::Instrument as _;
 use super::{
     Inner, RequestContext, SUPPORTED_VERSIONS,
     admission::admit,
-    envelope::{self, Malformed, Message, Request},
+    envelope::{Form, Incoming, Malformed, Request},
     method::Method,
     refusal::Refusal,
     reply::Reply,
+    routing::METHOD_HEADER,
 };
 
 impl Inner {
     /// Answers one message.
-    pub(super) async fn answer(&self, context: &RequestContext, bytes: &[u8]) -> Reply {
-        let request = match envelope::read(bytes) {
-            Ok(Message::Request(request)) => request,
-            Ok(Message::Notification(notification)) => {
+    pub(super) async fn answer(&self, context: &RequestContext, message: Incoming) -> Reply {
+        let (text, form) = message.into_parts();
+        let (id, method, params) = match form {
+            Ok(Form::Request { id, method, params }) => (id, method, params),
+            Ok(Form::Notification { method, .. }) => {
                 // None has an effect here: there is nothing that a client could tell us without
                 // wanting an answer. Cancelling a request is between client and transport.
-                tracing::debug!(method = %notification.method, "notification");
+                tracing::debug!(method, "notification");
                 return Reply::silent(ACCEPTED);
             }
-            Ok(Message::Response) | Err(Malformed::Silent) => return Reply::silent(BAD_REQUEST),
+            Ok(Form::Response) | Err(Malformed::Silent) => return Reply::silent(BAD_REQUEST),
             Err(Malformed::Answered { id, refusal }) => return refused(id, refusal),
         };
-        let span = tracing::info_span!("request", method = %request.method);
+        let request = Request::new(&text, &method, params);
+        let span = tracing::info_span!("request", method);
         match self.serve(context, &request).instrument(span).await {
-            Ok(result) => answered(request.id, result),
-            Err(refusal) => refused(Some(request.id), refusal),
+            Ok(result) => answered(id, result),
+            Err(refusal) => refused(Some(id), refusal),
         }
     }
 
@@ -59,7 +62,6 @@ const OK: u16 = 200;
 const ACCEPTED: u16 = 202;
 const BAD_REQUEST: u16 = 400;
 const FORBIDDEN: u16 = 403;
-const NOT_FOUND: u16 = 404;
 const TOO_LARGE: u16 = 413;
 
 fn answered(id: RequestId, result: RawObject) -> Reply {
@@ -70,7 +72,7 @@ fn answered(id: RequestId, result: RawObject) -> Reply {
 }
 
 /// The error of a request that was refused.
-pub(super) fn refused(id: Option<RequestId>, refusal: Refusal) -> Reply {
+fn refused(id: Option<RequestId>, refusal: Refusal) -> Reply {
     let (status, error) = wire_error(refusal);
     let mut response = JsonRpcErrorResponse::new(error);
     if let Some(id) = id {
@@ -83,28 +85,29 @@ pub(super) fn refused(id: Option<RequestId>, refusal: Refusal) -> Reply {
 /// Said when even an error cannot be written.
 const LAST_RESORT: &str = r#"{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error"}}"#;
 
-/// A body that is longer than the transport reads.
-pub(super) fn too_large(limit: usize) -> Reply {
-    let what = format!("longer than {limit} bytes");
-    let answer = refused(None, Refusal::InvalidRequest(what));
-    with_status(TOO_LARGE, answer)
-}
+impl Reply {
+    /// For a message that is longer than the transport reads.
+    pub fn too_large(limit: usize) -> Self {
+        let what = format!("longer than {limit} bytes");
+        with_status(TOO_LARGE, refused(None, Refusal::InvalidRequest(what)))
+    }
 
-/// A page of another origin.
-pub(super) fn origin_refused() -> Reply {
-    let what = "requests of this origin or host are not accepted".to_owned();
-    with_status(FORBIDDEN, refused(None, Refusal::InvalidRequest(what)))
-}
+    /// For a page of an origin, or a request to a host, that may not talk to us (X-96).
+    pub fn origin_refused() -> Self {
+        let what = "requests of this origin or host are not accepted".to_owned();
+        with_status(FORBIDDEN, refused(None, Refusal::InvalidRequest(what)))
+    }
 
-/// An id that is still in use on the same connection (X-03).
-pub(super) fn id_in_use(id: RequestId) -> Reply {
-    let what = "the id belongs to a request that is not answered yet".to_owned();
-    refused(Some(id), Refusal::InvalidRequest(what))
-}
+    /// For a request whose id is still in use on the same connection (X-03).
+    pub fn id_in_use(id: RequestId) -> Self {
+        let what = "the id belongs to a request that is not answered yet".to_owned();
+        refused(Some(id), Refusal::InvalidRequest(what))
+    }
 
-/// More calls at a time than a transport lets wait.
-pub(super) fn busy(id: RequestId) -> Reply {
-    refused(Some(id), Refusal::Internal("Too many calls wait for their answers".to_owned()))
+    /// For a call beyond what the transport lets wait at a time.
+    pub fn busy(id: RequestId) -> Self {
+        refused(Some(id), Refusal::Internal("Too many calls wait for their answers".to_owned()))
+    }
 }
 
 fn with_status(status: u16, answer: Reply) -> Reply {
@@ -114,52 +117,47 @@ fn with_status(status: u16, answer: Reply) -> Reply {
 /// Codes, data and statuses of the 2026-07-28 revision.
 fn wire_error(refusal: Refusal) -> (u16, ErrorObject) {
     match refusal {
-        Refusal::Parse(detail) => error(BAD_REQUEST, ErrorCode::ParseError, format!("Parse error: {detail}")),
+        Refusal::Parse(detail) => error(ErrorCode::ParseError, format!("Parse error: {detail}")),
         Refusal::InvalidRequest(detail) => {
-            error(BAD_REQUEST, ErrorCode::InvalidRequest, format!("Invalid request: {detail}"))
+            error(ErrorCode::InvalidRequest, format!("Invalid request: {detail}"))
         }
         Refusal::HeaderMismatch(detail) => {
-            error(BAD_REQUEST, ErrorCode::HeaderMismatch, format!("Header mismatch: {detail}"))
+            error(ErrorCode::HeaderMismatch, format!("Header mismatch: {detail}"))
         }
         Refusal::LegacyHandshake => with_data(
             error(
-                BAD_REQUEST,
                 ErrorCode::HeaderMismatch,
-                format!("Header mismatch: header `Mcp-Method` is missing; {}", spoken()),
+                format!("Header mismatch: header `{METHOD_HEADER}` is missing; {}", spoken()),
             ),
             &Supported::all(),
         ),
+        // The one error with two statuses: what every request has to say is missing (X-21).
         Refusal::Meta(detail) => {
-            error(BAD_REQUEST, ErrorCode::InvalidParams, format!("Invalid params: {detail}"))
+            (BAD_REQUEST, error(ErrorCode::InvalidParams, format!("Invalid params: {detail}")).1)
         }
         Refusal::Version { requested } => {
             let supported = SUPPORTED_VERSIONS.map(str::to_owned).to_vec();
             let data = UnsupportedProtocolVersionErrorData::new(supported, requested);
             let message = "Unsupported protocol version".to_owned();
-            with_data(error(BAD_REQUEST, ErrorCode::UnsupportedProtocolVersion, message), &data)
+            with_data(error(ErrorCode::UnsupportedProtocolVersion, message), &data)
         }
         Refusal::Method(method) if method == "initialize" => with_data(
-            error(
-                NOT_FOUND,
-                ErrorCode::MethodNotFound,
-                format!("Method not found: `initialize`; {}", spoken()),
-            ),
+            error(ErrorCode::MethodNotFound, format!("Method not found: `initialize`; {}", spoken())),
             &Supported::all(),
         ),
-        Refusal::Method(method) => {
-            error(NOT_FOUND, ErrorCode::MethodNotFound, format!("Method not found: `{method}`"))
-        }
+        Refusal::Method(method) => error(ErrorCode::MethodNotFound, format!("Method not found: `{method}`")),
         Refusal::Capability(required) => {
             let data = MissingRequiredClientCapabilityErrorData::new(*required);
             let message = "Missing required client capability".to_owned();
-            with_data(error(BAD_REQUEST, ErrorCode::MissingRequiredClientCapability, message), &data)
+            with_data(error(ErrorCode::MissingRequiredClientCapability, message), &data)
         }
-        Refusal::Params(detail) => error(OK, ErrorCode::InvalidParams, format!("Invalid params: {detail}")),
-        Refusal::Tool(name) => error(OK, ErrorCode::InvalidParams, format!("Unknown tool: {name}")),
+        Refusal::Params(detail) => error(ErrorCode::InvalidParams, format!("Invalid params: {detail}")),
+        Refusal::Tool(name) => error(ErrorCode::InvalidParams, format!("Unknown tool: {name}")),
         Refusal::TaskNotFound => {
-            error(OK, ErrorCode::InvalidParams, "Failed to retrieve task: Task not found".to_owned())
+            error(ErrorCode::InvalidParams, "Failed to retrieve task: Task not found".to_owned())
         }
-        Refusal::Internal(message) => error(OK, ErrorCode::InternalError, message),
+        Refusal::Internal(message) => error(ErrorCode::InternalError, message),
+        // Whatever code the tool chose: the request was served.
         Refusal::Protocol { code, message, data } => {
             let mut error = ErrorObject::new(code, message);
             if let Some(data) = data {
@@ -176,8 +174,9 @@ fn spoken() -> String {
     format!("this server speaks {versions}, which has no handshake")
 }
 
-fn error(status: u16, code: ErrorCode, message: String) -> (u16, ErrorObject) {
-    (status, ErrorObject::new(code.code(), message))
+/// An error with the status that belongs to its code.
+fn error(code: ErrorCode, message: String) -> (u16, ErrorObject) {
+    (code.http_status().unwrap_or(OK), ErrorObject::new(code.code(), message))
 }
 
 fn with_data((status, error): (u16, ErrorObject), data: &impl Serialize) -> (u16, ErrorObject) {

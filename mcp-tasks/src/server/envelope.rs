@@ -4,9 +4,12 @@
 //! It tells an absent `id` from `"id":null`, because the first makes a notification and the second
 //! a malformed request (X-02).
 
-use std::{borrow::Cow, str};
+use std::ops::Range;
 
-use mcp_tasks_types::v2026_07_28::RequestId;
+use mcp_tasks_types::v2026_07_28::{
+    RequestId,
+    method::{NOTIFICATIONS_CANCELLED, TOOLS_CALL},
+};
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
@@ -19,29 +22,88 @@ use super::{
 /// what exhausts a stack.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// One message, told apart by its members.
+/// One message as it came in, read as far as its form goes: enough for a transport to keep the
+/// requests of one connection apart, and for [`Server::answer`](super::Server::answer).
 #[derive(Debug)]
-pub(super) enum Message<'m> {
-    Request(Request<'m>),
+pub struct Incoming {
+    text: String,
+    form: Result<Form, Malformed>,
+}
+
+/// What a message is, told by its members. Parameters are a place in the text.
+#[derive(Debug)]
+pub(super) enum Form {
+    Request {
+        id: RequestId,
+        method: String,
+        params: Option<Range<usize>>,
+    },
     /// Never answered, whatever its method.
-    Notification(Notification<'m>),
+    Notification {
+        method: String,
+        params: Option<Range<usize>>,
+    },
     /// Clients have nothing to respond to in this revision (X-10).
     Response,
 }
 
+impl Incoming {
+    /// Reads a message, well formed or not: the server knows what to do with either.
+    pub fn read(bytes: impl Into<Vec<u8>>) -> Self {
+        match String::from_utf8(bytes.into()) {
+            Ok(text) => Self { form: form(&text), text },
+            Err(_) => {
+                let form = Err(Malformed::without_id(Refusal::Parse("not UTF-8".to_owned())));
+                Self { text: String::new(), form }
+            }
+        }
+    }
+
+    /// The id, if it is a request that wants an answer.
+    pub fn request_id(&self) -> Option<&RequestId> {
+        match &self.form {
+            Ok(Form::Request { id, .. }) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a request that calls a tool, so that its answer may take long.
+    pub fn calls_tool(&self) -> bool {
+        matches!(&self.form, Ok(Form::Request { method, .. }) if method == TOOLS_CALL)
+    }
+
+    /// The request that is not wanted any more, if it says so (X-72).
+    pub fn cancels(&self) -> Option<RequestId> {
+        match &self.form {
+            Ok(Form::Notification { method, params }) if method == NOTIFICATIONS_CANCELLED => {
+                let params = Members::read(&self.text[params.clone()?]).ok()?;
+                params.get("requestId").and_then(request_id)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn into_parts(self) -> (String, Result<Form, Malformed>) {
+        (self.text, self.form)
+    }
+}
+
+/// A request on its way through the checks.
 #[derive(Debug)]
 pub(super) struct Request<'m> {
-    pub(super) id: RequestId,
-    pub(super) method: Cow<'m, str>,
+    pub(super) method: &'m str,
     pub(super) params: Members<'m>,
     /// The text of `params`, for typed reading.
     pub(super) params_text: Option<&'m str>,
 }
 
-#[derive(Debug)]
-pub(super) struct Notification<'m> {
-    pub(super) method: Cow<'m, str>,
-    pub(super) params: Members<'m>,
+impl<'m> Request<'m> {
+    pub(super) fn new(text: &'m str, method: &'m str, params: Option<Range<usize>>) -> Self {
+        let params_text = params.map(|place| &text[place]);
+        // The form is checked: they are an object.
+        let params = params_text.and_then(|text| Members::read(text).ok()).unwrap_or_default();
+        Self { method, params, params_text }
+    }
 }
 
 /// Why bytes are no message that can be worked on.
@@ -59,10 +121,8 @@ impl Malformed {
     }
 }
 
-/// Reads one message.
-pub(super) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
-    let text =
-        str::from_utf8(bytes).map_err(|_| Malformed::without_id(Refusal::Parse("not UTF-8".to_owned())))?;
+/// Tells what a message is.
+fn form(text: &str) -> Result<Form, Malformed> {
     let members = members(text)?;
 
     let invalid = |id: Option<RequestId>, what: String| Malformed::Answered {
@@ -70,24 +130,23 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
         refusal: Refusal::InvalidRequest(what),
     };
     let Some(id) = members.get("id") else {
-        return without_id(&members);
+        return without_id(text, &members);
     };
     if members.get("method").is_none() && (members.get("result").is_some() || members.get("error").is_some())
     {
-        return Ok(Message::Response);
+        return Ok(Form::Response);
     }
     if members.repeats("id") {
         return Err(invalid(None, "`id` is there twice".to_owned()));
     }
     let id = request_id(id).ok_or_else(|| invalid(None, "`id` must be a string or an integer".to_owned()))?;
-    let form = check_form(&members);
+    let form = check_form(text, &members);
     let (method, params) = form.map_err(|what| invalid(Some(id.clone()), what))?;
     if too_deep(text) {
         let what = format!("nested deeper than {MAX_DEPTH} levels");
         return Err(invalid(Some(id), what));
     }
-    let params_text = members.get("params").map(RawValue::get);
-    Ok(Message::Request(Request { id, method, params, params_text }))
+    Ok(Form::Request { id, method, params })
 }
 
 /// The members of the message, if it is one object.
@@ -110,18 +169,18 @@ fn is_blank(character: char) -> bool {
 }
 
 /// A message without `id` is never answered; a useful one is taken.
-fn without_id<'m>(members: &Members<'m>) -> Result<Message<'m>, Malformed> {
+fn without_id(text: &str, members: &Members<'_>) -> Result<Form, Malformed> {
     if members.get("method").is_none() && members.get("error").is_some() {
-        return Ok(Message::Response);
+        return Ok(Form::Response);
     }
-    match check_form(members) {
-        Ok((method, params)) => Ok(Message::Notification(Notification { method, params })),
+    match check_form(text, members) {
+        Ok((method, params)) => Ok(Form::Notification { method, params }),
         Err(_) => Err(Malformed::Silent),
     }
 }
 
-/// What requests and notifications have in common.
-fn check_form<'m>(members: &Members<'m>) -> Result<(Cow<'m, str>, Members<'m>), String> {
+/// What requests and notifications have in common: a method, and parameters at a place of the text.
+fn check_form(text: &str, members: &Members<'_>) -> Result<(String, Option<Range<usize>>), String> {
     for name in ["jsonrpc", "method", "params"] {
         if members.repeats(name) {
             return Err(format!("`{name}` is there twice"));
@@ -134,11 +193,15 @@ fn check_form<'m>(members: &Members<'m>) -> Result<(Cow<'m, str>, Members<'m>), 
         return Err("a request has neither `result` nor `error`".to_owned());
     }
     let method = members.string("method").ok_or("`method` must be a string")?;
-    let params = match members.get("params") {
-        None => Members::default(),
-        Some(params) => Members::read(params.get()).map_err(|_| "`params` must be an object".to_owned())?,
+    let params = match members.get("params").map(RawValue::get) {
+        None => None,
+        Some(params) if params.starts_with('{') => {
+            let start = params.as_ptr() as usize - text.as_ptr() as usize;
+            Some(start..start + params.len())
+        }
+        Some(_) => return Err("`params` must be an object".to_owned()),
     };
-    Ok((method, params))
+    Ok((method.into_owned(), params))
 }
 
 /// A string or an integer, kept as such (X-04).
@@ -183,15 +246,15 @@ fn too_deep(text: &str) -> bool {
 mod tests {
     use mcp_tasks_types::v2026_07_28::RequestId;
 
-    use super::{MAX_DEPTH, Malformed, Message, read, too_deep};
+    use super::{Form, Incoming, MAX_DEPTH, Malformed, Request, too_deep};
     use crate::server::refusal::Refusal;
 
     /// What became of a message, in one word, with the id that an answer would carry.
     fn verdict(text: &str) -> (&'static str, Option<RequestId>) {
-        match read(text.as_bytes()) {
-            Ok(Message::Request(request)) => ("request", Some(request.id)),
-            Ok(Message::Notification(_)) => ("notification", None),
-            Ok(Message::Response) => ("response", None),
+        match Incoming::read(text).form {
+            Ok(Form::Request { id, .. }) => ("request", Some(id)),
+            Ok(Form::Notification { .. }) => ("notification", None),
+            Ok(Form::Response) => ("response", None),
             Err(Malformed::Silent) => ("silent", None),
             Err(Malformed::Answered { id, refusal }) => match refusal {
                 Refusal::Parse(_) => ("parse", id),
@@ -203,6 +266,37 @@ mod tests {
 
     fn integer(id: i64) -> Option<RequestId> {
         Some(RequestId::Integer(id))
+    }
+
+    /// X-72, P150: what a transport has to know, with escapes and in any order.
+    #[test]
+    fn transport_learns_ids_calls_and_cancellations() {
+        let read = |text: &str| {
+            let incoming = Incoming::read(text);
+            (incoming.request_id().cloned(), incoming.calls_tool(), incoming.cancels())
+        };
+        let call = r#"{"jsonrpc":"2.0","method":"tools\/call","id":1}"#;
+        assert_eq!(read(call), (integer(1), true, None));
+        let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+        assert_eq!(read(list), (integer(2), false, None));
+        let cancel =
+            r#"{"params": {"\u0072equestId" : 3 } ,"jsonrpc":"2.0","method":"notifications/cancelled"}"#;
+        assert_eq!(read(cancel), (None, false, integer(3)));
+        for other in
+            ["{", r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":null}}"#]
+        {
+            assert_eq!(read(other), (None, false, None));
+        }
+    }
+
+    #[test]
+    fn parameters_are_read_where_they_stand() {
+        let (text, form) =
+            Incoming::read(r#"{"jsonrpc":"2.0","id":1,"params": {"a":[1.0]} ,"method":"m"}"#).into_parts();
+        let Ok(Form::Request { method, params, .. }) = form else { panic!("{form:?}") };
+        let request = Request::new(&text, &method, params);
+        assert_eq!(request.params_text, Some(r#"{"a":[1.0]}"#));
+        assert_eq!(request.params.get("a").unwrap().get(), "[1.0]");
     }
 
     // X-01, X-02, X-04, X-07, X-08, X-10, X-11, S-01
@@ -250,7 +344,7 @@ mod tests {
             assert_eq!(verdict(text), (expected, id), "{text}");
         }
         assert!(matches!(
-            read(b"{\"jsonrpc\":\"\xff\"}"),
+            Incoming::read(b"{\"jsonrpc\":\"\xff\"}").form,
             Err(Malformed::Answered { id: None, refusal: Refusal::Parse(_) })
         ));
     }

@@ -1,9 +1,5 @@
 //! What goes back for one message.
 
-use mcp_tasks_types::v2026_07_28::RequestId;
-
-use super::dispatch;
-
 /// The answer to one message: JSON text where there is one, and the status for HTTP.
 ///
 /// Notifications have no text: nothing is written for them on a stream, and HTTP sends the status
@@ -37,25 +33,5 @@ impl Reply {
     /// The same, owned.
     pub fn into_text(self) -> Option<String> {
         self.text
-    }
-
-    /// For a message that is longer than the transport reads.
-    pub fn too_large(limit: usize) -> Self {
-        dispatch::too_large(limit)
-    }
-
-    /// For a page of an origin, or a request to a host, that may not talk to us.
-    pub fn origin_refused() -> Self {
-        dispatch::origin_refused()
-    }
-
-    /// For a request whose id is still in use on the same connection.
-    pub fn id_in_use(id: RequestId) -> Self {
-        dispatch::id_in_use(id)
-    }
-
-    /// For a call beyond what the transport lets wait at a time.
-    pub fn busy(id: RequestId) -> Self {
-        dispatch::busy(id)
     }
 }

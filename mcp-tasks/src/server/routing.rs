@@ -6,7 +6,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mcp_tasks_types::{RawObject, v2026_07_28::method::TOOLS_CALL};
+use mcp_tasks_types::{RawObject, v2026_07_28::method};
 
 use super::{
     members::Members,
@@ -14,11 +14,11 @@ use super::{
 };
 
 /// The version that the request's `_meta` states.
-pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
+pub const PROTOCOL_VERSION_HEADER: &str = "MCP-Protocol-Version";
 /// The method.
-pub const METHOD: &str = "Mcp-Method";
+pub const METHOD_HEADER: &str = "Mcp-Method";
 /// The name of what the method is about: tool, prompt, resource or task.
-pub const NAME: &str = "Mcp-Name";
+pub const NAME_HEADER: &str = "Mcp-Name";
 
 /// What the headers of one request say, in plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl RoutingHeaders {
 
     /// The headers of a `tools/call`, with the arguments that the tool's input schema wants mirrored.
     pub fn of_call(protocol_version: &str, params: &RawObject, input_schema: &RawObject) -> Self {
-        let mut headers = Self::of_request(protocol_version, TOOLS_CALL, params);
+        let mut headers = Self::of_request(protocol_version, method::TOOLS_CALL, params);
         let members = Members::read(params.as_str()).unwrap_or_default();
         // A schema with faults in its marks mirrors nothing: such a tool is not to be called.
         let schema = input_schema.get().unwrap_or_default();
@@ -65,10 +65,12 @@ impl RoutingHeaders {
 
     /// Names and values as they are sent, encoded where a value needs it.
     pub fn pairs(&self) -> Vec<(&str, String)> {
-        let mut pairs =
-            vec![(PROTOCOL_VERSION, encode(&self.protocol_version)), (METHOD, encode(&self.method))];
+        let mut pairs = vec![
+            (PROTOCOL_VERSION_HEADER, encode(&self.protocol_version)),
+            (METHOD_HEADER, encode(&self.method)),
+        ];
         if let Some(name) = &self.name {
-            pairs.push((NAME, encode(name)));
+            pairs.push((NAME_HEADER, encode(name)));
         }
         pairs.extend(self.params.iter().map(|(name, value)| (name.as_str(), encode(value))));
         pairs
@@ -76,11 +78,12 @@ impl RoutingHeaders {
 }
 
 /// Which parameter `Mcp-Name` repeats.
-fn name_source(method: &str) -> Option<&'static str> {
-    match method {
-        "tools/call" | "prompts/get" => Some("name"),
+fn name_source(name: &str) -> Option<&'static str> {
+    match name {
+        // Gateways ask also about methods that have no type here.
+        method::TOOLS_CALL | "prompts/get" => Some("name"),
         "resources/read" => Some("uri"),
-        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
+        method::TASKS_GET | method::TASKS_UPDATE | method::TASKS_CANCEL => Some("taskId"),
         _ => None,
     }
 }
@@ -122,11 +125,11 @@ impl ReceivedHeaders {
     pub fn read<'h>(headers: impl IntoIterator<Item = (&'h str, &'h [u8])>) -> Self {
         let mut received = Self::default();
         for (name, value) in headers {
-            let slot = if name.eq_ignore_ascii_case(PROTOCOL_VERSION) {
+            let slot = if name.eq_ignore_ascii_case(PROTOCOL_VERSION_HEADER) {
                 &mut received.protocol_version
-            } else if name.eq_ignore_ascii_case(METHOD) {
+            } else if name.eq_ignore_ascii_case(METHOD_HEADER) {
                 &mut received.method
-            } else if name.eq_ignore_ascii_case(NAME) {
+            } else if name.eq_ignore_ascii_case(NAME_HEADER) {
                 &mut received.name
             } else if mirrored::is_mirror(name) {
                 received.params.entry(name.to_ascii_lowercase()).or_default()

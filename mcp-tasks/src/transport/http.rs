@@ -25,7 +25,7 @@ use tokio::{net::TcpListener, sync::oneshot};
 
 use crate::{
     error::with_causes,
-    server::{Reply, RequestContext, Server, routing::ReceivedHeaders},
+    server::{Incoming, Reply, RequestContext, Server, routing::ReceivedHeaders},
     transport::DEFAULT_MESSAGE_LIMIT,
 };
 
@@ -205,7 +205,7 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
             .map(|(name, value): (&HeaderName, &HeaderValue)| (name.as_str(), value.as_bytes())),
     );
     let context = RequestContext::new(server.owner().clone()).with_headers(headers);
-    response(server.answer(&context, &bytes).await)
+    response(server.answer(&context, Incoming::read(bytes)).await)
 }
 
 fn is_from_here(headers: &HeaderMap, options: &HttpOptions) -> bool {

@@ -20,7 +20,7 @@ use tokio::{
 use self::framing::{Framing, Line};
 use crate::{
     error::with_causes,
-    server::{Glance, Reply, RequestContext, Server},
+    server::{Incoming, Reply, RequestContext, Server},
     transport::DEFAULT_MESSAGE_LIMIT,
 };
 
@@ -207,19 +207,18 @@ async fn answer_lines(
             send(&answers, refusal.into_text()).await;
             continue;
         };
-        let (id, calls_tool) = match Glance::of(&bytes) {
-            Glance::Request { id, calls_tool } => (id, calls_tool),
-            Glance::Cancels(id) => {
-                in_flight.cancel(&key(&id));
-                continue;
-            }
-            Glance::Other => {
-                let context = RequestContext::new(server.owner().clone());
-                let reply = server.answer(&context, &bytes).await;
-                send(&answers, reply.into_text()).await;
-                continue;
-            }
+        let message = Incoming::read(bytes);
+        if let Some(id) = message.cancels() {
+            in_flight.cancel(&key(&id));
+            continue;
+        }
+        let Some(id) = message.request_id().cloned() else {
+            let context = RequestContext::new(server.owner().clone());
+            let reply = server.answer(&context, message).await;
+            send(&answers, reply.into_text()).await;
+            continue;
         };
+        let calls_tool = message.calls_tool();
         let key = key(&id);
         if in_flight.has(&key) {
             send(&answers, Reply::id_in_use(id).into_text()).await;
@@ -234,7 +233,7 @@ async fn answer_lines(
         let answers = answers.clone();
         let handle = in_flight.work.spawn(async move {
             let context = RequestContext::new(server.owner().clone());
-            let reply = server.answer(&context, &bytes).await;
+            let reply = server.answer(&context, message).await;
             send(&answers, reply.into_text()).await;
             drop(permit);
         });

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use mcp_tasks::{
-    Answer, Input, Server, TaskContext, ToolError, server::RequestContext, server::routing::ReceivedHeaders,
+    Answer, Input, Server, TaskContext, ToolError,
+    server::routing::ReceivedHeaders,
+    server::{Incoming, RequestContext},
     task_tool, tool_type,
 };
 use serde_json::{Value, json};
@@ -137,7 +139,7 @@ pub(crate) async fn ask_with(server: &Server, headers: &[(&str, &str)], message:
 }
 
 async fn send(server: &Server, context: &RequestContext, message: &Value) -> Back {
-    let reply = server.answer(context, message.to_string().as_bytes()).await;
+    let reply = server.answer(context, Incoming::read(message.to_string())).await;
     let message = reply.text().map_or(Value::Null, |text| serde_json::from_str(text).unwrap());
     (reply.status(), message)
 }
