@@ -59,6 +59,8 @@
 //!
 //! [`lifecycle`] says what may happen to a [record](TaskRecord), a [`Store`] keeps records, the [`Engine`] runs bodies
 //! and answers for tasks, [`server`] speaks the protocol, [`transport`] carries bytes. Each knows only those before it.
+//! What a body sees, [`TaskContext`], [`Input`] and [`TaskTool`], is one layer with the engine: a context is a handle of
+//! a run. [`testing`] stands beside all of them.
 //! A store of your own is a trait with few methods, and [`testing::store_contract`] says whether it is right.
 //!
 //! # Features

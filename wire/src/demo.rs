@@ -14,15 +14,16 @@ use std::{
     time::Duration,
 };
 
-use mcp_tasks_types::v2026_07_28::{CreateTaskResult, DiscoverResult, GetTaskResult, UpdateTaskResult};
+use mcp_tasks_types::v2026_07_28::{
+    CreateTaskResult, DiscoverResult, GetTaskResult, PROTOCOL_VERSION, UpdateTaskResult, extension, meta_key,
+    method::{ELICITATION_CREATE, SERVER_DISCOVER, TASKS_GET, TASKS_UPDATE, TOOLS_CALL},
+};
 use peer::{HttpPeer, Peer, StdioPeer};
 use serde_json::{Value, json};
 
 /// What went wrong, for a person.
 type Failure = Box<dyn std::error::Error>;
 
-const TASKS: &str = "io.modelcontextprotocol/tasks";
-const VERSION: &str = "2026-07-28";
 /// What the server tells clients to wait between two polls; short, so that the demo is.
 const POLL_MS: &str = "50";
 /// How long a step may take before the demo says that the server does not get there.
@@ -43,7 +44,7 @@ struct Step {
 const SEQUENCE: [Step; 6] = [
     Step {
         id: 0,
-        method: "server/discover",
+        method: SERVER_DISCOVER,
         worker_steps: "0",
         result_type: "complete",
         status: "ack",
@@ -51,7 +52,7 @@ const SEQUENCE: [Step; 6] = [
     },
     Step {
         id: 1,
-        method: "tools/call",
+        method: TOOLS_CALL,
         worker_steps: "0",
         result_type: "task",
         status: "working",
@@ -59,7 +60,7 @@ const SEQUENCE: [Step; 6] = [
     },
     Step {
         id: 2,
-        method: "tasks/get",
+        method: TASKS_GET,
         worker_steps: "0",
         result_type: "complete",
         status: "working",
@@ -67,7 +68,7 @@ const SEQUENCE: [Step; 6] = [
     },
     Step {
         id: 3,
-        method: "tasks/get",
+        method: TASKS_GET,
         worker_steps: "1",
         result_type: "complete",
         status: "input_required",
@@ -75,7 +76,7 @@ const SEQUENCE: [Step; 6] = [
     },
     Step {
         id: 4,
-        method: "tasks/update",
+        method: TASKS_UPDATE,
         worker_steps: "1",
         result_type: "complete",
         status: "ack",
@@ -83,7 +84,7 @@ const SEQUENCE: [Step; 6] = [
     },
     Step {
         id: 5,
-        method: "tasks/get",
+        method: TASKS_GET,
         worker_steps: "2",
         result_type: "complete",
         status: "completed",
@@ -205,12 +206,12 @@ fn is_live(result: &Value) -> bool {
 fn check(step: &Step, answer: &Value, result: &Value) -> Result<(), Failure> {
     let text = result.to_string();
     match step.method {
-        "server/discover" => mcp_tasks_types::from_str::<DiscoverResult>(&text).map(drop),
-        "tools/call" => mcp_tasks_types::from_str::<CreateTaskResult>(&text).map(drop),
-        "tasks/get" => mcp_tasks_types::from_str::<GetTaskResult>(&text).map(drop),
+        SERVER_DISCOVER => mcp_tasks_types::from_str::<DiscoverResult>(&text).map(drop),
+        TOOLS_CALL => mcp_tasks_types::from_str::<CreateTaskResult>(&text).map(drop),
+        TASKS_GET => mcp_tasks_types::from_str::<GetTaskResult>(&text).map(drop),
         _ => mcp_tasks_types::from_str::<UpdateTaskResult>(&text).map(drop),
     }?;
-    let identity = &result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"];
+    let identity = &result["_meta"][meta_key::SERVER_INFO]["name"];
     if !identity.is_string() {
         return Err(differs("a server identity", result));
     }
@@ -218,9 +219,9 @@ fn check(step: &Step, answer: &Value, result: &Value) -> Result<(), Failure> {
         return Err(differs(&format!("id {}", step.id), answer));
     }
     let wrong = match step.id {
-        0 => result["capabilities"]["extensions"][TASKS] != json!({}),
+        0 => result["capabilities"]["extensions"][extension::TASKS] != json!({}),
         1 => result["ttlMs"] != json!(900_000) || !result["statusMessage"].is_string(),
-        3 => result["inputRequests"]["approve_outline"]["method"] != json!("elicitation/create"),
+        3 => result["inputRequests"]["approve_outline"]["method"] != json!(ELICITATION_CREATE),
         5 => {
             result["result"]["structuredContent"] != json!({"size": "large", "approved": true})
                 || result["result"]["isError"] != json!(false)
@@ -242,20 +243,20 @@ fn differs(expected: &str, found: &Value) -> Failure {
 fn request(step: &Step, task_id: Option<&str>) -> Result<Value, Failure> {
     let task_id = || task_id.ok_or("no task was created");
     let mut params = match step.method {
-        "tools/call" => json!({"name": "generate_report", "arguments": {"size": "large"}}),
-        "tasks/get" => json!({"taskId": task_id()?}),
-        "tasks/update" => json!({
+        TOOLS_CALL => json!({"name": "generate_report", "arguments": {"size": "large"}}),
+        TASKS_GET => json!({"taskId": task_id()?}),
+        TASKS_UPDATE => json!({
             "taskId": task_id()?,
             "inputResponses": {"approve_outline": {"action": "accept", "content": {"approved": true}}},
         }),
         _ => json!({}),
     };
     params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": VERSION,
-        "io.modelcontextprotocol/clientInfo": {"name": "demo", "version": env!("CARGO_PKG_VERSION")},
-        "io.modelcontextprotocol/clientCapabilities": {
+        meta_key::PROTOCOL_VERSION: PROTOCOL_VERSION,
+        meta_key::CLIENT_INFO: {"name": "demo", "version": env!("CARGO_PKG_VERSION")},
+        meta_key::CLIENT_CAPABILITIES: {
             "elicitation": {"form": {}},
-            "extensions": {TASKS: {}},
+            "extensions": {extension::TASKS: {}},
         },
     });
     Ok(json!({"jsonrpc": "2.0", "id": step.id, "method": step.method, "params": params}))

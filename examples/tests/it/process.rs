@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use mcp_tasks::types::v2026_07_28::{PROTOCOL_VERSION, extension, meta_key};
 use serde_json::{Value, json};
 
 /// Nothing here takes longer unless it hangs.
@@ -108,7 +109,7 @@ impl HttpServer {
             .agent
             .post(&self.url)
             .header("Content-Type", "application/json")
-            .header("MCP-Protocol-Version", "2026-07-28")
+            .header("MCP-Protocol-Version", PROTOCOL_VERSION)
             .header("Mcp-Method", method);
         let name = request["params"]["taskId"].as_str().or(request["params"]["name"].as_str());
         if let Some(name) = name {
@@ -186,15 +187,15 @@ impl StdioServer {
 pub(crate) fn request(id: u64, method: &str, params: Value) -> Value {
     let capabilities = json!({
         "elicitation": {"form": {}},
-        "extensions": {"io.modelcontextprotocol/tasks": {}},
+        "extensions": {extension::TASKS: {}},
     });
     request_declaring(id, method, params, capabilities)
 }
 
 pub(crate) fn request_declaring(id: u64, method: &str, mut params: Value, capabilities: Value) -> Value {
     params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": capabilities,
+        meta_key::PROTOCOL_VERSION: PROTOCOL_VERSION,
+        meta_key::CLIENT_CAPABILITIES: capabilities,
     });
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }

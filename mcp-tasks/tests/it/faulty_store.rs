@@ -92,6 +92,7 @@ impl FaultyStore {
 impl Store for FaultyStore {
     async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
         self.come_to("insert")?;
+        self.wait_at("insert").await;
         let inserted = self.inner.insert(record).await;
         self.wait_at("after insert").await;
         inserted

@@ -7,9 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use mcp_tasks_types::v2026_07_28::{PROTOCOL_VERSION, method::TOOLS_CALL};
 use serde_json::Value;
 
-use super::{Failure, VERSION};
+use super::Failure;
 
 /// How long a request may stay unanswered.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
@@ -78,11 +79,11 @@ impl Peer for HttpPeer {
             .post(&self.url)
             .header("Content-Type", "application/json")
             .header("Accept", "application/json, text/event-stream")
-            .header("MCP-Protocol-Version", VERSION)
+            .header("MCP-Protocol-Version", PROTOCOL_VERSION)
             .header("Mcp-Method", method);
         // The name that a router between client and server goes by.
         let name = match method {
-            "tools/call" => request["params"]["name"].as_str(),
+            TOOLS_CALL => request["params"]["name"].as_str(),
             _ => request["params"]["taskId"].as_str(),
         };
         if let Some(name) = name {

@@ -1,8 +1,39 @@
 //! Prints what the reference tool says about itself, in a package that depends on `mcp-tasks` alone.
 
-use mcp_tasks::TaskTool;
+use mcp_tasks::{Answer, Input, TaskContext, TaskTool, ToolError, task_tool, tool_type};
 
-include!("report.rs");
+#[tool_type]
+enum Size {
+    Small,
+    Large,
+}
+
+#[tool_type]
+struct Approval {
+    approved: bool,
+}
+
+#[tool_type]
+struct Report {
+    size: Size,
+    approved: bool,
+}
+
+/// Writes a report and asks for approval of its outline.
+#[task_tool(ttl = "15m", poll = "1s", restart = "rerun")]
+async fn generate_report(
+    ctx: TaskContext,
+    /// How long the report shall be.
+    size: Size,
+    /// Approve the generated report outline?
+    approve_outline: Input<Approval>,
+) -> Result<Report, ToolError> {
+    ctx.status("Preparing report outline.").await?;
+    match approve_outline.ask(&ctx).await? {
+        Answer::Accept(Approval { approved }) => Ok(Report { size, approved }),
+        Answer::Decline | Answer::Cancel => Err(ToolError::cancelled("The outline was not approved.")),
+    }
+}
 
 fn main() {
     let definition = generate_report::definition();
@@ -18,10 +49,7 @@ mod tests {
     fn one_dependency_is_enough_for_the_reference_tool() {
         let definition = generate_report::definition();
         assert_eq!(definition.name(), "generate_report");
-        assert_eq!(
-            definition.description(),
-            Some("Writes a report and asks for approval of its outline.")
-        );
+        assert_eq!(definition.description(), Some("Writes a report and asks for approval of its outline."));
         assert_eq!(definition.ttl_ms(), 900_000);
         assert_eq!(definition.inputs()[0].key(), "approve_outline");
         assert_eq!(definition.inputs()[0].message(), "Approve the generated report outline?");
@@ -41,5 +69,4 @@ mod tests {
         assert!(check(r#"{"size":"medium"}"#).is_err());
         assert!(check("{}").is_err());
     }
-
 }
