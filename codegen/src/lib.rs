@@ -9,6 +9,7 @@
 //! described in `schema/README.md` of the repository.
 
 mod config;
+pub mod drift;
 mod error;
 mod front;
 mod json;

@@ -33,22 +33,27 @@ fn expected(root: &Path) -> Result<Vec<TextFile>, String> {
 fn generations(root: &Path) -> Result<Vec<Generation>, String> {
     let mut out = Vec::new();
     for folder in sorted(&root.join("schema"))? {
-        let config = folder.join("codegen.toml");
-        if !config.is_file() {
-            continue;
-        }
-        let mut schemas = Vec::new();
-        for file in sorted(&folder)? {
-            if file.extension().is_some_and(|extension| extension == "json") {
-                schemas.push(read(root, &file)?);
-            }
-        }
-        out.push(Generation::new(read(root, &config)?, schemas));
+        out.extend(generation(root, &folder)?);
     }
     if out.is_empty() {
         return Err("no folder of `schema/` holds a codegen.toml".to_owned());
     }
     Ok(out)
+}
+
+/// The generation in a folder; none when the folder holds none.
+pub(crate) fn generation(root: &Path, folder: &Path) -> Result<Option<Generation>, String> {
+    let config = folder.join("codegen.toml");
+    if !config.is_file() {
+        return Ok(None);
+    }
+    let mut schemas = Vec::new();
+    for file in sorted(folder)? {
+        if file.extension().is_some_and(|extension| extension == "json") {
+            schemas.push(read(root, &file)?);
+        }
+    }
+    Ok(Some(Generation::new(read(root, &config)?, schemas)))
 }
 
 fn write(root: &Path) -> Result<(), String> {
@@ -156,7 +161,7 @@ fn describe(verb: &str, path: &Path, error: &io::Error) -> String {
 }
 
 #[expect(clippy::print_stdout, reason = "a command's answer to the person who runs it")]
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     println!("{text}");
 }
 

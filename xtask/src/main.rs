@@ -8,6 +8,7 @@ mod ci;
 mod codegen;
 mod demo;
 mod run;
+mod schema;
 mod test;
 
 use std::process::ExitCode;
@@ -16,6 +17,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   codegen [--check]   write the generated types from schema/, or tell what is stale
+  schema drift --generation G FILE...
+                      our schema against a published one
   wire [--list]       read and write back messages, one JSON line each
   test                run all tests and print how many passed
   demo                drive the example server through the reference sequence
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     match command.as_str() {
         "codegen" => run::reported(codegen::run(&run::root(), &rest)),
+        "schema" => run::reported(schema::run(&run::root(), &rest)),
         "wire" => run::wire_package("wire", &rest, false),
         "test" => run::without_arguments(&command, &rest, test::run),
         "demo" => demo::run(&rest),
