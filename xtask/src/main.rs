@@ -7,7 +7,9 @@
 mod ci;
 mod codegen;
 mod demo;
+mod output;
 mod run;
+mod samples;
 mod schema;
 mod test;
 
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     match command.as_str() {
         "codegen" => run::reported(codegen::run(&run::root(), &rest)),
+        "samples" => run::reported(samples::run(&run::root(), &rest)),
         "schema" => run::reported(schema::run(&run::root(), &rest)),
         "wire" => run::wire_package("wire", &rest, false),
         "test" => run::without_arguments(&command, &rest, test::run),

@@ -36,6 +36,6 @@ fn drift_of(root: &Path, name: &str, files: &[String]) -> Result<(), String> {
     let listed = TextFile::new(format!("schema/{name}/divergences.toml"), text);
     let drift = drift::drift(&ours, &published, &listed)
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-    crate::codegen::say(&drift.to_string());
+    crate::output::say(&drift.to_string());
     if drift.is_clean() { Ok(()) } else { Err(format!("schema/{name} and the published schema have drifted apart")) }
 }

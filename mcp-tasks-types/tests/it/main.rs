@@ -5,6 +5,7 @@ mod keeps;
 mod published;
 mod refuses;
 mod round_trip;
+mod samples;
 mod unions;
 
 use mcp_tasks_types::{JsonError, RawJson};
