@@ -171,7 +171,8 @@ fn shape_schema(shape: &TypeRef, names: &BTreeMap<&str, &str>) -> Schema {
         TypeRef::Boolean => plain(InstanceType::Boolean),
         TypeRef::Number => plain(InstanceType::Number),
         TypeRef::Integer => SchemaObject { format: Some("int64".to_owned()), ..plain(InstanceType::Integer) },
-        TypeRef::Unsigned => SchemaObject {
+        // A duration in milliseconds is held as a whole number, whatever its text.
+        TypeRef::Unsigned | TypeRef::Millis => SchemaObject {
             format: Some("uint64".to_owned()),
             number: Some(Box::new(NumberValidation { minimum: Some(0.0), ..NumberValidation::default() })),
             ..plain(InstanceType::Integer)

@@ -40,7 +40,7 @@ const KEYWORDS: &[&str] = &[
     "x-http-status",
     "x-extension-id",
 ];
-const FORMATS: &[&str] = &["uint64", "date-time", "uri", "byte"];
+const FORMATS: &[&str] = &["uint64", "millis", "date-time", "uri", "byte"];
 const DIRECTIONS: &[&str] = &["client-to-server", "server-to-client", "both"];
 const UNIONS: &[&str] = &["kind", "tag", "member"];
 

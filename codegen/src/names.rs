@@ -31,6 +31,11 @@ pub(crate) fn constant_name(text: &str) -> String {
     text.replace('/', "_").to_shouty_snake_case()
 }
 
+/// Whether a generation is named as protocol versions are: by a date or another number.
+pub(crate) fn is_version(generation: &str) -> bool {
+    generation.starts_with(|c: char| c.is_ascii_digit())
+}
+
 fn is_keyword(name: &str) -> bool {
     syn::parse_str::<syn::Ident>(name).is_err()
 }

@@ -398,6 +398,45 @@ integer_seed! {
     Integer, i64, deserialize_i64, "an integer"
 }
 
+/// Reads milliseconds that are not negative, and rounds a fraction up: no lifetime and no wait is cut short.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a marker without parts")]
+pub struct Millis;
+
+impl<'de> DeserializeSeed<'de> for Millis {
+    type Value = u64;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
+        // Integers come as such all the same; a buffered number would refuse its fraction to an integer.
+        deserializer.deserialize_f64(self)
+    }
+}
+
+impl Visitor<'_> for Millis {
+    type Value = u64;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of milliseconds that is not negative")
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<u64, E> {
+        u64::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<u64, E> {
+        Ok(number)
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<u64, E> {
+        /// The first number that `u64` does not hold.
+        const END: f64 = 18_446_744_073_709_551_616.0;
+        if (0.0..END).contains(&number) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "whole and within the range, checked above"
+            )]
+            return Ok(number.ceil() as u64);
+        }
+        Err(E::invalid_value(Unexpected::Float(number), &self))
+    }
+}
+
 /// Reads `null` as nothing and everything else through a seed.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a wrapper that generated code makes")]

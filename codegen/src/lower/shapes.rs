@@ -170,8 +170,8 @@ impl<'a> Lowering<'a> {
         Some(Member { name: name.to_owned(), field, docs, presence, shape, meta_key })
     }
 
-    /// A plain type and whether it may be null.
-    pub(super) fn shape(&mut self, at: &At<'_>, schema: &Json, nullable: bool) -> Option<(TypeRef, bool)> {
+    /// A plain type and whether it may be null, which only a member may.
+    pub(super) fn shape(&mut self, at: &At<'_>, schema: &Json, member: bool) -> Option<(TypeRef, bool)> {
         if let Some(name) = schema.get("$ref").and(schema.reference()) {
             self.target(at, name)?;
             return Some((TypeRef::Named(name.to_owned()), false));
@@ -179,7 +179,7 @@ impl<'a> Lowering<'a> {
         let (kind, null) = match schema.get("type") {
             Some(Json::Text(kind)) => (kind.as_str(), false),
             Some(Json::Array(kinds)) => match kinds.as_slice() {
-                [Json::Text(kind), Json::Text(null)] if null == "null" && nullable => (kind.as_str(), true),
+                [Json::Text(kind), Json::Text(null)] if null == "null" && member => (kind.as_str(), true),
                 _ => {
                     self.fault(
                         &at.child("type"),
@@ -197,7 +197,22 @@ impl<'a> Lowering<'a> {
         let shape = match kind {
             "string" => TypeRef::Text,
             "boolean" => TypeRef::Boolean,
-            "number" => TypeRef::Number,
+            "number" if format == Some("millis") => {
+                if schema.get("minimum") != Some(&Json::Integer(0)) || schema.get("maximum").is_some() {
+                    self.fault(at, "a number of format `millis` has `minimum: 0` and no `maximum`");
+                }
+                // Fractions are rounded by the reader of a member; lists, maps and newtypes have none.
+                if !member {
+                    self.fault(at, "a number of format `millis` is a member of an object");
+                }
+                TypeRef::Millis
+            }
+            "number" => {
+                if format.is_some() {
+                    self.fault(at, "a number has the format `millis` or none");
+                }
+                TypeRef::Number
+            }
             "integer" if format == Some("uint64") => {
                 if schema.get("minimum") != Some(&Json::Integer(0)) || schema.get("maximum").is_some() {
                     self.fault(at, "an integer of format `uint64` has `minimum: 0` and no `maximum`");
@@ -276,6 +291,12 @@ impl<'a> Lowering<'a> {
                 }
                 if member.presence == Presence::Nullable {
                     self.fault(&at, format!("the payload `{}` of a state cannot be null", member.name));
+                }
+                if member.shape == TypeRef::Millis {
+                    self.fault(
+                        &at,
+                        format!("the payload `{}` of a state cannot have the format `millis`", member.name),
+                    );
                 }
             }
             match value {

@@ -180,7 +180,7 @@ fn kind(shape: &TypeRef) -> u8 {
     match shape {
         TypeRef::Text => 0,
         TypeRef::Integer | TypeRef::Unsigned => 1,
-        TypeRef::Number => 2,
+        TypeRef::Number | TypeRef::Millis => 2,
         TypeRef::Boolean => 3,
         TypeRef::List(_) => 4,
         // A definition in a union by kind is an object: lists and scalars are written inline.

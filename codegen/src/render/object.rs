@@ -29,6 +29,7 @@ impl Field<'_> {
         match &self.member.shape {
             TypeRef::Text | TypeRef::Named(_) => (quote!(#ident: impl Into<#ty>), quote!(#ident.into())),
             TypeRef::Unsigned
+            | TypeRef::Millis
             | TypeRef::Integer
             | TypeRef::Number
             | TypeRef::Boolean
@@ -205,6 +206,7 @@ impl Context<'_> {
     fn read_value(&self, field: &Field<'_>) -> TokenStream {
         let seed = match &field.member.shape {
             TypeRef::Unsigned => Some(quote!(support::Unsigned)),
+            TypeRef::Millis => Some(quote!(support::Millis)),
             TypeRef::Integer => Some(quote!(support::Integer)),
             TypeRef::Named(_)
             | TypeRef::Text

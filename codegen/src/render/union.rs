@@ -79,7 +79,8 @@ impl Context<'_> {
                         fn integer(number: i64) -> #option { #some(Self::#variant(number)) }
                     },
                 ),
-                TypeRef::Number => (
+                // Lowering lets durations be members of objects only.
+                TypeRef::Number | TypeRef::Millis => (
                     "a number",
                     quote! {
                         fn number(number: f64) -> #option { #some(Self::#variant(number)) }

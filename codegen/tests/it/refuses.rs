@@ -119,6 +119,27 @@ fn integers_have_bounds_that_types_can_hold() {
 }
 
 #[test]
+fn milliseconds_are_members_with_a_lower_bound() {
+    for (schema, pointer, message) in [
+        (r#""type":"number","format":"millis""#, "A/properties/b", "has `minimum: 0`"),
+        (r#""type":"number","format":"millis","minimum":0,"maximum":9"#, "A/properties/b", "no `maximum`"),
+        (r#""type":"number","format":"uint64","minimum":0"#, "A/properties/b", "`millis` or none"),
+        (
+            r#""type":"array","items":{"type":"number","format":"millis","minimum":0}"#,
+            "A/properties/b/items",
+            "is a member of an object",
+        ),
+    ] {
+        check(&object(&format!(r#""b":{{"description":"B.",{schema}}}"#), ""), pointer, message);
+    }
+    check(
+        r#"{"A":{"description":"A.","oneOf":[{"type":"object","properties":{"s":{"const":"x"},"p":{"description":"P.","type":"number","format":"millis","minimum":0}},"required":["s","p"]}]}}"#,
+        "A/oneOf/0",
+        "cannot have the format `millis`",
+    );
+}
+
+#[test]
 fn a_state_has_one_constant_and_arms_of_their_own() {
     let arm = |tag: &str, rest: &str| {
         format!(r#"{{"type":"object","properties":{{{tag}{rest}}},"required":["s","p"]}}"#)
