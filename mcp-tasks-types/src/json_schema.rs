@@ -9,7 +9,11 @@ use std::sync::OnceLock;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-const BUNDLES: &[(&str, &str)] = &[("2026-07-28", include_str!("generated/v2026_07_28.schema.json"))];
+const BUNDLES: &[(&str, &str)] = &[
+    ("2025-11-25", include_str!("generated/v2025_11_25.schema.json")),
+    ("2026-07-28", include_str!("generated/v2026_07_28.schema.json")),
+    ("sep-1686", include_str!("generated/sep_1686.schema.json")),
+];
 const REFERENCE: &str = "#/$defs/";
 
 /// The definitions of a generation.

@@ -50,7 +50,7 @@ mod timestamp;
 
 pub use error::{JsonError, UnknownValue};
 pub use extra::{Extra, Map};
-pub use generated::v2026_07_28;
+pub use generated::{sep_1686, v2025_11_25, v2026_07_28};
 pub use raw::{JsonKind, RawJson, RawObject};
 pub use task_id::TaskId;
 pub use timestamp::{Timestamp, TimestampError};
