@@ -32,6 +32,10 @@ impl<'a> Lowering<'a> {
             if shape == TypeRef::Unsigned {
                 self.fault(&at, "an integer arm takes all integers");
             }
+            // Such a type wants the value's text, which telling the kinds apart has used up.
+            if matches!(&shape, TypeRef::Named(name) if self.config.replace.contains_key(name)) {
+                self.fault(&at, "an arm of a union by kind is no type written by hand");
+            }
             if out.iter().any(|earlier| kind(&earlier.shape) == kind(&shape)) {
                 self.fault(&at, "two arms have the same kind of JSON value");
             }

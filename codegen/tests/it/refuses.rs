@@ -79,6 +79,12 @@ fn a_union_says_how_its_arms_are_told_apart() {
         "A/anyOf/1",
         "the same kind of JSON value",
     );
+    check_with(
+        r##"{"A":{"description":"A.","x-union":"kind","anyOf":[{"title":"X","type":"string"},{"title":"Y","$ref":"#/$defs/B"}]},"B":{"description":"B.","type":"object","additionalProperties":{}}}"##,
+        "[replace]\nB = \"RawObject\"",
+        "A/anyOf/1",
+        "is no type written by hand",
+    );
     check(r#"{"A":{"description":"A.","x-union":"tag","anyOf":[{"type":"string"}]}}"#, "A", "needs `x-tag`");
     let arm = r#""B":{"description":"B.","type":"object","properties":{},"additionalProperties":{}}"#;
     check(
