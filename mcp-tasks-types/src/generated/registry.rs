@@ -163,6 +163,7 @@ macro_rules! for_each_wire_type {
         $crate::v2025_11_25::ServerTaskRequestsCapability] ["2025-11-25",
         "ToolsTasksCapability", $crate::v2025_11_25::ToolsTasksCapability] ["2025-11-25",
         "CapabilityMark", $crate::v2025_11_25::CapabilityMark] ["2025-11-25",
+        "CapabilitySettings", $crate::v2025_11_25::CapabilitySettings] ["2025-11-25",
         "ExperimentalCapabilities", $crate::v2025_11_25::ExperimentalCapabilities]
         ["2025-11-25", "ElicitationCapability",
         $crate::v2025_11_25::ElicitationCapability] ["2025-11-25", "SamplingCapability",
@@ -429,6 +430,7 @@ macro_rules! for_each_wire_type {
         $crate::sep_1686::SamplingTasksCapability] ["sep-1686",
         "ElicitationTasksCapability", $crate::sep_1686::ElicitationTasksCapability]
         ["sep-1686", "CapabilityMark", $crate::sep_1686::CapabilityMark] ["sep-1686",
+        "CapabilitySettings", $crate::sep_1686::CapabilitySettings] ["sep-1686",
         "TaskStatus", $crate::sep_1686::TaskStatus] ["sep-1686", "TaskMetadata",
         $crate::sep_1686::TaskMetadata] ["sep-1686", "RelatedTaskMetadata",
         $crate::sep_1686::RelatedTaskMetadata] ["sep-1686", "TaskAugmentedRequest",
@@ -625,6 +627,7 @@ macro_rules! for_each_generated_type {
         $crate::v2025_11_25::ServerTaskRequestsCapability] ["2025-11-25",
         "ToolsTasksCapability", $crate::v2025_11_25::ToolsTasksCapability] ["2025-11-25",
         "CapabilityMark", $crate::v2025_11_25::CapabilityMark] ["2025-11-25",
+        "CapabilitySettings", $crate::v2025_11_25::CapabilitySettings] ["2025-11-25",
         "ExperimentalCapabilities", $crate::v2025_11_25::ExperimentalCapabilities]
         ["2025-11-25", "ElicitationCapability",
         $crate::v2025_11_25::ElicitationCapability] ["2025-11-25", "SamplingCapability",
@@ -891,6 +894,7 @@ macro_rules! for_each_generated_type {
         $crate::sep_1686::SamplingTasksCapability] ["sep-1686",
         "ElicitationTasksCapability", $crate::sep_1686::ElicitationTasksCapability]
         ["sep-1686", "CapabilityMark", $crate::sep_1686::CapabilityMark] ["sep-1686",
+        "CapabilitySettings", $crate::sep_1686::CapabilitySettings] ["sep-1686",
         "TaskStatus", $crate::sep_1686::TaskStatus] ["sep-1686", "TaskMetadata",
         $crate::sep_1686::TaskMetadata] ["sep-1686", "RelatedTaskMetadata",
         $crate::sep_1686::RelatedTaskMetadata] ["sep-1686", "TaskAugmentedRequest",

@@ -14,7 +14,7 @@ pub use meta::{
     RequestMeta, TaskAugmentedRequestMeta, ResultMeta, NotificationMeta,
     TaskCreatedNotificationMeta, Capabilities, TasksCapability, TaskRequestsCapability,
     ToolsTasksCapability, SamplingTasksCapability, ElicitationTasksCapability,
-    CapabilityMark,
+    CapabilityMark, CapabilitySettings,
 };
 mod tasks;
 pub use tasks::{

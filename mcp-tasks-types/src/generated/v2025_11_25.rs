@@ -45,7 +45,7 @@ pub use meta::{
     CreateTaskResultMetaObject, ClientCapabilities, ServerCapabilities,
     ClientTasksCapability, ClientTaskRequestsCapability, SamplingTasksCapability,
     ElicitationTasksCapability, ServerTasksCapability, ServerTaskRequestsCapability,
-    ToolsTasksCapability, CapabilityMark, ExperimentalCapabilities,
+    ToolsTasksCapability, CapabilityMark, CapabilitySettings, ExperimentalCapabilities,
     ElicitationCapability, SamplingCapability, RootsCapability, ToolsCapability,
     PromptsCapability, ResourcesCapability, Implementation, Icon, IconTheme,
 };

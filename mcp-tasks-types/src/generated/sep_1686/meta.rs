@@ -941,14 +941,14 @@ impl serde::Serialize for ElicitationTasksCapability {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CapabilityMark {
     /// Written as an object.
-    Object(crate::RawObject),
+    Settings(CapabilitySettings),
     /// Written as a boolean.
     Boolean(bool),
 }
 impl serde::Serialize for CapabilityMark {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Object(value) => value.serialize(serializer),
+            Self::Settings(value) => value.serialize(serializer),
             Self::Boolean(value) => value.serialize(serializer),
         }
     }
@@ -960,9 +960,9 @@ impl<'de> serde::Deserialize<'de> for CapabilityMark {
         support::kind_union(deserializer)
     }
 }
-impl From<crate::RawObject> for CapabilityMark {
-    fn from(value: crate::RawObject) -> Self {
-        Self::Object(value)
+impl From<CapabilitySettings> for CapabilityMark {
+    fn from(value: CapabilitySettings) -> Self {
+        Self::Settings(value)
     }
 }
 impl From<bool> for CapabilityMark {
@@ -975,9 +975,66 @@ impl support::KindUnion for CapabilityMark {
     fn object<'de, D: serde::Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Self, D::Error> {
-        serde::Deserialize::deserialize(deserializer).map(Self::Object)
+        serde::Deserialize::deserialize(deserializer).map(Self::Settings)
     }
     fn boolean(value: bool) -> Option<Self> {
         Some(Self::Boolean(value))
+    }
+}
+/// Settings of a feature: none so far, so `{}`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CapabilitySettings {
+    /// Members outside the schema, kept and written back.
+    pub extra: crate::Extra,
+}
+impl CapabilitySettings {
+    /// Makes the object from its required members.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { extra: crate::Extra::new() }
+    }
+}
+impl Default for CapabilitySettings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+impl<'de> serde::Deserialize<'de> for CapabilitySettings {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::object(deserializer)
+    }
+}
+impl<'de> support::Object<'de> for CapabilitySettings {
+    const EXPECTED: &'static str = "an object of type `CapabilitySettings`";
+    const MEMBERS: &'static [&'static str] = &[];
+    fn read<A: serde::de::MapAccess<'de>>(
+        mut members: support::Members<A>,
+    ) -> Result<Self, A::Error> {
+        let mut extra = crate::Extra::new();
+        while let Some(key) = members.next_key()? {
+            match key {
+                support::Key::Known(_) => {
+                    members.skip()?;
+                }
+                support::Key::Unknown(name) => extra.insert(name, members.value()?),
+            }
+        }
+        Ok(Self { extra })
+    }
+}
+impl serde::Serialize for CapabilitySettings {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+        let mut map = serializer.serialize_map(None)?;
+        support::write_extra(
+            &mut map,
+            &self.extra,
+            <Self as support::Object<'_>>::MEMBERS,
+            &[],
+        )?;
+        map.end()
     }
 }
