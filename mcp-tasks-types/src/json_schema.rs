@@ -156,6 +156,23 @@ mod tests {
     }
 
     #[test]
+    fn types_of_one_name_have_the_schema_of_their_generation() {
+        let mut generator = schemars::SchemaGenerator::default();
+        let members = [
+            generator.subschema_for::<crate::v2025_11_25::GetTaskResultResponse>(),
+            generator.subschema_for::<crate::v2026_07_28::GetTaskResultResponse>(),
+            generator.subschema_for::<crate::sep_1686::GetTaskResultResponse>(),
+        ];
+        let definitions = generator.definitions();
+        for (schema, generation) in members.iter().zip(["2025-11-25", "2026-07-28", "sep-1686"]) {
+            let name = schema.as_value()["$ref"].as_str().unwrap().strip_prefix("#/$defs/").unwrap();
+            let result = &definitions[name]["properties"]["result"]["$ref"];
+            assert_eq!(result, &format!("#/$defs/mcp-{generation}-GetTaskResult"));
+            assert!(definitions.contains_key(&format!("mcp-{generation}-GetTaskResult")));
+        }
+    }
+
+    #[test]
     fn every_reference_of_a_schema_resolves() {
         fn references<'v>(value: &'v serde_json::Value, out: &mut Vec<&'v str>) {
             match value {
