@@ -26,8 +26,8 @@
 //!   An absent `resultType` is read as `complete` and never as `task`.
 //! - A member that is required but may be null is written as null; an optional one is left out, and `null` for it is
 //!   tolerated on reading.
-//! - Durations are whole milliseconds and refuse negatives; timestamps are strict RFC 3339 and are written back
-//!   letter for letter.
+//! - Durations are whole milliseconds and refuse negatives; a fraction is rounded up in [`sep_1686`], which has plain
+//!   numbers, and refused elsewhere. Timestamps are strict RFC 3339 and are written back letter for letter.
 //! - Payloads ([`RawJson`], [`RawObject`]) stay text until asked for.
 //!
 //! | feature | what it adds |
