@@ -17,6 +17,7 @@ mod lint;
 mod lower;
 mod model;
 mod names;
+pub mod reference;
 mod render;
 pub mod samples;
 

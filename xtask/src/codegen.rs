@@ -18,11 +18,27 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         [flag] if flag == "--check" => true,
         _ => return Err("usage: cargo xtask codegen [--check]".to_owned()),
     };
-    output(root).settle(&expected(root)?, check)
+    let (code, reference) = (expected(root)?, reference_of(root)?);
+    // Both are told about before the command ends.
+    let outcomes = [output(root).settle(&code, check), docs(root).settle(&[reference], check)];
+    outcomes.into_iter().collect()
 }
 
 fn output(root: &Path) -> Output<'_> {
-    Output { root, folder: OUTPUT, command: COMMAND }
+    Output { root, folder: OUTPUT, command: COMMAND, whole: true }
+}
+
+fn docs(root: &Path) -> Output<'_> {
+    Output { root, folder: "docs", command: COMMAND, whole: false }
+}
+
+/// The reference of all generations, oldest first.
+fn reference_of(root: &Path) -> Result<TextFile, String> {
+    let mut generations = generations(root)?;
+    // Dates sort as they are; the draft has none and came first.
+    generations.sort_by_key(|generation| (!generation.config.path.contains("sep-"), generation.config.path.clone()));
+    mcp_tasks_codegen::reference::reference(&generations)
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
 
 /// What the schema says the generated files are.
@@ -65,7 +81,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{OUTPUT, expected, output, sorted};
+    use super::{OUTPUT, docs, expected, output, reference_of, sorted};
 
     fn write(root: &Path) -> Result<(), String> {
         output(root).settle(&expected(root)?, false)
@@ -99,7 +115,9 @@ mod tests {
 
     #[test]
     fn the_committed_code_is_what_the_schema_says() {
-        let stale = output(workspace()).stale(&expected(workspace()).unwrap()).unwrap();
+        let root = workspace();
+        let mut stale = output(root).stale(&expected(root).unwrap()).unwrap();
+        stale.extend(docs(root).stale(&[reference_of(root).unwrap()]).unwrap());
         assert!(stale.is_empty(), "{}\nrun `{}`", stale.join("\n"), super::COMMAND);
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct Output<'a> {
     pub(crate) folder: &'a str,
     /// The command that writes it, for the message about a stale file.
     pub(crate) command: &'a str,
+    /// Whether the folder holds nothing else, so that a file that is not written is one too many.
+    pub(crate) whole: bool,
 }
 
 impl Output<'_> {
@@ -42,7 +44,7 @@ impl Output<'_> {
             fs::rename(&temporary, &path).map_err(|error| describe("replace", &path, &error))?;
             changed += 1;
         }
-        for path in present.keys().filter(|path| !files.iter().any(|file| file.path == **path)) {
+        for path in self.surplus(files, &present) {
             let path = output.join(path);
             fs::remove_file(&path).map_err(|error| describe("remove", &path, &error))?;
             changed += 1;
@@ -60,6 +62,12 @@ impl Output<'_> {
         Err(format!("{}\nrun `{}` and commit what it writes", stale.join("\n"), self.command))
     }
 
+    /// The files that are there and should not be.
+    fn surplus<'p>(&self, files: &[TextFile], present: &'p BTreeMap<String, String>) -> Vec<&'p String> {
+        let unknown = |path: &&String| self.whole && !files.iter().any(|file| file.path == **path);
+        present.keys().filter(unknown).collect()
+    }
+
     /// The files that are not what they should be, in words.
     pub(crate) fn stale(&self, files: &[TextFile]) -> Result<Vec<String>, String> {
         let folder = self.folder;
@@ -75,7 +83,7 @@ impl Output<'_> {
                 None => stale.push(format!("{folder}/{} is missing", file.path)),
             }
         }
-        for path in present.keys().filter(|path| !files.iter().any(|file| file.path == **path)) {
+        for path in self.surplus(files, &present) {
             stale.push(format!("{folder}/{path} comes from no schema file any more"));
         }
         Ok(stale)

@@ -18,7 +18,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         [flag] if flag == "--check" => true,
         _ => return Err("usage: cargo xtask samples [--check]".to_owned()),
     };
-    Output { root, folder: OUTPUT, command: COMMAND }.settle(&expected(root)?, check)
+    Output { root, folder: OUTPUT, command: COMMAND, whole: true }.settle(&expected(root)?, check)
 }
 
 fn expected(root: &Path) -> Result<Vec<TextFile>, String> {
