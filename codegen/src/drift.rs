@@ -166,7 +166,11 @@ impl OneOrMany {
 /// # Errors
 ///
 /// When a file cannot be read.
-pub fn drift(generation: &Generation, published: &[TextFile], divergences: &TextFile) -> Result<Drift, Vec<Error>> {
+pub fn drift(
+    generation: &Generation,
+    published: &[TextFile],
+    divergences: &TextFile,
+) -> Result<Drift, Vec<Error>> {
     let ours = definitions(&generation.schemas)?;
     let theirs = definitions(published)?;
     let listed: Divergences = toml::from_str(&divergences.text)
@@ -182,7 +186,8 @@ fn definitions(files: &[TextFile]) -> Result<Schemas, Errors> {
     let mut out = Schemas::new();
     for file in files {
         let root = Json::parse(&file.path, &file.text)?;
-        let Some(found) = root.get("$defs").or_else(|| root.get("definitions")).and_then(Json::members) else {
+        let Some(found) = root.get("$defs").or_else(|| root.get("definitions")).and_then(Json::members)
+        else {
             return Err(vec![Error::new(&file.path, "#", "there are no definitions")]);
         };
         for (name, schema) in found {
@@ -196,9 +201,14 @@ fn apply(drift: &mut Drift, listed: &Divergences) {
     let mut used = BTreeSet::new();
     for difference in &mut drift.differences {
         let reason = if difference.kind == Kind::Definition {
-            listed.definitions.iter().find(|entry| entry.names.contains(&difference.at)).map(|entry| &entry.reason)
+            listed
+                .definitions
+                .iter()
+                .find(|entry| entry.names.contains(&difference.at))
+                .map(|entry| &entry.reason)
         } else {
-            let fits = |entry: &&Differs| entry.kind == difference.kind && entry.at.all().contains(&difference.at);
+            let fits =
+                |entry: &&Differs| entry.kind == difference.kind && entry.at.all().contains(&difference.at);
             listed.differs.iter().find(fits).map(|entry| &entry.reason)
         };
         if let Some(reason) = reason.filter(|reason| !reason.trim().is_empty()) {
@@ -206,8 +216,10 @@ fn apply(drift: &mut Drift, listed: &Divergences) {
             used.insert((difference.at.clone(), difference.kind));
         }
     }
-    let entries = listed.definitions.iter().flat_map(|entry| &entry.names).map(|name| (name.clone(), Kind::Definition));
-    let differs = listed.differs.iter().flat_map(|entry| entry.at.all().iter().map(|at| (at.clone(), entry.kind)));
+    let entries =
+        listed.definitions.iter().flat_map(|entry| &entry.names).map(|name| (name.clone(), Kind::Definition));
+    let differs =
+        listed.differs.iter().flat_map(|entry| entry.at.all().iter().map(|at| (at.clone(), entry.kind)));
     let obsolete = entries.chain(differs).filter(|key| !used.contains(key));
     drift.obsolete = obsolete.map(|(at, kind)| format!("{at}: {kind}")).collect();
 }
@@ -270,7 +282,8 @@ fn compare_forms(at: &str, ours: &Form, theirs: &Form, found: &mut impl FnMut(&s
                 found(&at, Kind::Required, yes(our_member.required), yes(their_member.required));
             }
             // What is a definition on both sides is compared there, once.
-            let elsewhere = our_member.form.is_object() && their_member.form.is_object() && their_member.form.referenced;
+            let elsewhere =
+                our_member.form.is_object() && their_member.form.is_object() && their_member.form.referenced;
             if !elsewhere {
                 compare_forms(&at, &our_member.form, &their_member.form, found);
             }
@@ -333,13 +346,17 @@ impl Form {
         let mut form = Self::default();
         if let Some(name) = reference(schema) {
             return match all.get(name) {
-                Some(target) if depth > 0 => Self { referenced: true, ..Self::at_depth(target, all, depth - 1) },
+                Some(target) if depth > 0 => {
+                    Self { referenced: true, ..Self::at_depth(target, all, depth - 1) }
+                }
                 _ => Self { types: BTreeSet::from(["object".to_owned()]), ..Self::default() },
             };
         }
         match schema.get("type") {
             Some(Json::Text(kind)) => drop(form.types.insert(kind.clone())),
-            Some(Json::Array(kinds)) => form.types.extend(kinds.iter().filter_map(|k| k.text().map(str::to_owned))),
+            Some(Json::Array(kinds)) => {
+                form.types.extend(kinds.iter().filter_map(|k| k.text().map(str::to_owned)));
+            }
             _ => {}
         }
         if let Some(value) = schema.get("const") {
@@ -349,10 +366,16 @@ impl Form {
         for value in schema.get("enum").and_then(Json::items).unwrap_or_default() {
             form.values.insert(json_text(value));
         }
-        let required: BTreeSet<&str> =
-            schema.get("required").and_then(Json::items).unwrap_or_default().iter().filter_map(Json::text).collect();
+        let required: BTreeSet<&str> = schema
+            .get("required")
+            .and_then(Json::items)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(Json::text)
+            .collect();
         for (name, member) in schema.get("properties").and_then(Json::members).unwrap_or_default() {
-            let member_form = if depth > 0 { Self::at_depth(member, all, depth - 1) } else { Self::default() };
+            let member_form =
+                if depth > 0 { Self::at_depth(member, all, depth - 1) } else { Self::default() };
             let member = Member { required: required.contains(name.as_str()), form: member_form };
             form.members.insert(name.clone(), member);
         }
@@ -362,7 +385,8 @@ impl Form {
         for part in schema.get("allOf").and_then(Json::items).unwrap_or_default() {
             form.merge(Self::at_depth(part, all, depth));
         }
-        let arms = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Json::items).unwrap_or_default();
+        let arms =
+            schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Json::items).unwrap_or_default();
         // A list of values in the form of error codes says nothing about a message.
         if !arms.is_empty() && schema.get("x-error-codes").is_none() {
             let arms = arms.iter().map(|arm| Self::at_depth(arm, all, depth)).collect();
@@ -493,8 +517,10 @@ fn codes(schemas: &Schemas) -> BTreeSet<i64> {
                 }
             }
         }
-        if let Some(Json::Integer(code)) =
-            schema.get("properties").and_then(|members| members.get("code")).and_then(|code| code.get("const"))
+        if let Some(Json::Integer(code)) = schema
+            .get("properties")
+            .and_then(|members| members.get("code"))
+            .and_then(|code| code.get("const"))
         {
             out.insert(*code);
         }

@@ -8,6 +8,7 @@
 //! bytes. Faults name the file and the JSON pointer, all of a stage at once. The dialect of the schema files is
 //! described in `schema/README.md` of the repository.
 
+mod check;
 mod config;
 pub mod drift;
 mod error;
@@ -100,7 +101,8 @@ fn lowered(generation: &Generation) -> Result<(model::Model, Vec<lower::Source>)
     let config = config::Config::parse(&generation.config.path, &generation.config.text)?;
     let sources = read(generation)?;
     let model = lower::lower(&sources, &config, &generation.config.path)?;
-    Ok((model, sources))
+    let errors = check::check(&model);
+    if errors.is_empty() { Ok((model, sources)) } else { Err(errors) }
 }
 
 fn model_of(generation: &Generation) -> Result<model::Model, Vec<Error>> {

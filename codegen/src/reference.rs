@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::model::{Constant, ConstantValue, ErrorCode, Item, ItemKind, Model, Part, Presence, TypeRef, Union, Variant};
+use crate::model::{
+    Constant, ConstantValue, ErrorCode, Item, ItemKind, Model, Part, Presence, TypeRef, Union, Variant,
+};
 use crate::{Error, Generation, TextFile};
 
 /// The reference of some generations, oldest first.
@@ -21,7 +23,13 @@ pub fn reference(generations: &[Generation]) -> Result<TextFile, Vec<Error>> {
     let names: Vec<&str> = models.iter().map(|model| model.generation.as_str()).collect();
     side_by_side(&mut out, "Methods", "method", &names, &models.iter().map(methods).collect::<Vec<_>>());
     side_by_side(&mut out, "`_meta` keys", "key", &names, &models.iter().map(meta_keys).collect::<Vec<_>>());
-    side_by_side(&mut out, "Task statuses", "status", &names, &models.iter().map(statuses).collect::<Vec<_>>());
+    side_by_side(
+        &mut out,
+        "Task statuses",
+        "status",
+        &names,
+        &models.iter().map(statuses).collect::<Vec<_>>(),
+    );
     side_by_side(&mut out, "Errors", "code", &names, &models.iter().map(errors).collect::<Vec<_>>());
     for model in &models {
         // Writing to a string cannot fail.
@@ -116,7 +124,8 @@ fn errors(model: &Model) -> Column {
 }
 
 fn describe(out: &mut String, model: &Model, item: &Item) {
-    let _ = write!(out, "\n### {}\n\n<a id=\"{}\"></a>\n", item.schema_name, anchor(model, &item.schema_name));
+    let _ =
+        write!(out, "\n### {}\n\n<a id=\"{}\"></a>\n", item.schema_name, anchor(model, &item.schema_name));
     if item.rust_name != item.schema_name && !matches!(item.kind, ItemKind::Replaced(_)) {
         let _ = writeln!(out, "Rust: `{}`.", item.rust_name);
     }
@@ -165,9 +174,10 @@ fn describe(out: &mut String, model: &Model, item: &Item) {
         ItemKind::Union(union) => {
             let arms: Vec<String> = match union {
                 Union::Kind(arms) => arms.iter().map(|arm| shape(model, &arm.shape)).collect(),
-                Union::Tag { tag, arms } => {
-                    arms.iter().map(|arm| format!("`{tag}: {}` {}", arm.value, link(model, &arm.target))).collect()
-                }
+                Union::Tag { tag, arms } => arms
+                    .iter()
+                    .map(|arm| format!("`{tag}: {}` {}", arm.value, link(model, &arm.target)))
+                    .collect(),
                 Union::Member(arms) => arms.iter().map(|arm| link(model, &arm.target)).collect(),
             };
             let _ = writeln!(out, "\nOne of: {}.", arms.join(", "));

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::json::Json;
-use crate::model::{Condition, ConstantValue, Item, ItemKind, Member, Object, Part, Presence, TypeRef, Union};
+use crate::model::{
+    Condition, ConstantValue, Item, ItemKind, Member, Object, Part, Presence, TypeRef, Union,
+};
 use crate::{Error, Generation, TextFile};
 
 /// What a type has to say to a sample.
@@ -150,7 +152,14 @@ impl Maker<'_> {
         }
     }
 
-    fn member_samples(&self, object: &Object, member: &Member, least: &Json, most: &Json, out: &mut Vec<Sample>) {
+    fn member_samples(
+        &self,
+        object: &Object,
+        member: &Member,
+        least: &Json,
+        most: &Json,
+        out: &mut Vec<Sample>,
+    ) {
         let name = &member.name;
         if member.presence != Presence::Optional {
             out.push(Sample::new(Verdict::Reject, format!("no `{name}`"), without(least, name)));
@@ -209,7 +218,11 @@ impl Maker<'_> {
         match union {
             Union::Kind(arms) => {
                 for arm in arms {
-                    out.push(Sample::new(Verdict::Accept, arm.variant.clone(), self.shape(&arm.shape, false, DEPTH)));
+                    out.push(Sample::new(
+                        Verdict::Accept,
+                        arm.variant.clone(),
+                        self.shape(&arm.shape, false, DEPTH),
+                    ));
                 }
                 out.push(Sample::new(Verdict::Reject, "null", Json::Null));
             }
@@ -220,7 +233,11 @@ impl Maker<'_> {
                     let moved = self.named(&arm.target, false, DEPTH);
                     let moved = with(&without(&moved, tag), tag, text(&arm.value));
                     out.push(Sample::new(Verdict::Accept, arm.variant.clone(), value));
-                    out.push(Sample::new(Verdict::Accept, format!("{} with the tag last", arm.variant), moved));
+                    out.push(Sample::new(
+                        Verdict::Accept,
+                        format!("{} with the tag last", arm.variant),
+                        moved,
+                    ));
                 }
                 if let Some(arm) = arms.first() {
                     let value = self.named(&arm.target, false, DEPTH);
@@ -236,7 +253,11 @@ impl Maker<'_> {
                     out.push(Sample::new(Verdict::Accept, arm.variant.clone(), value));
                 }
                 if !arms.iter().any(|arm| matches!(arm.condition, Condition::Always)) {
-                    out.push(Sample::new(Verdict::Reject, "no member that decides", Json::Object(Vec::new())));
+                    out.push(Sample::new(
+                        Verdict::Reject,
+                        "no member that decides",
+                        Json::Object(Vec::new()),
+                    ));
                 }
                 out.push(Sample::new(Verdict::Reject, "no object", Json::Integer(1)));
             }
@@ -248,7 +269,9 @@ impl Maker<'_> {
     }
 
     fn arm_name(&self, object: &Object, arm: usize) -> String {
-        self.state_of(object).and_then(|state| state.arms.get(arm)).map_or_else(String::new, |arm| arm.value.clone())
+        self.state_of(object)
+            .and_then(|state| state.arms.get(arm))
+            .map_or_else(String::new, |arm| arm.value.clone())
     }
 
     fn state_of(&self, object: &Object) -> Option<&crate::model::State> {
@@ -286,7 +309,10 @@ impl Maker<'_> {
                     let Some(arm) = state.arms.get(arm.unwrap_or(0)) else { continue };
                     members.push((state.tag.clone(), text(&arm.value)));
                     for member in &arm.members {
-                        members.push((member.name.clone(), self.shape(&member.shape, all, depth.saturating_sub(1))));
+                        members.push((
+                            member.name.clone(),
+                            self.shape(&member.shape, all, depth.saturating_sub(1)),
+                        ));
                     }
                 }
             }
@@ -298,7 +324,9 @@ impl Maker<'_> {
         let Some(item) = self.items.get(name) else { return Json::Null };
         match &item.kind {
             ItemKind::Object(object) => self.object(object, all, None, depth),
-            ItemKind::StringEnum(variants) => variants.first().map_or(Json::Null, |variant| text(&variant.value)),
+            ItemKind::StringEnum(variants) => {
+                variants.first().map_or(Json::Null, |variant| text(&variant.value))
+            }
             ItemKind::Newtype(shape) => self.shape(shape, all, depth),
             ItemKind::ErrorCodes(codes) => codes.first().map_or(Json::Null, |code| Json::Integer(code.code)),
             ItemKind::Union(Union::Kind(arms)) => {
@@ -351,7 +379,9 @@ impl Maker<'_> {
             ItemKind::Newtype(shape) => wrong(shape),
             ItemKind::Replaced(path) => match path.as_str() {
                 "RawObject" => vec![("no object", Json::Array(Vec::new()))],
-                "Timestamp" => vec![("no time", text("yesterday")), ("without an offset", text("2026-08-21T10:30:00"))],
+                "Timestamp" => {
+                    vec![("no time", text("yesterday")), ("without an offset", text("2026-08-21T10:30:00"))]
+                }
                 "TaskId" => vec![("no string", Json::Integer(1))],
                 _ => Vec::new(),
             },

@@ -9,11 +9,8 @@ use std::sync::OnceLock;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-const BUNDLES: &[(&str, &str)] = &[
-    ("2025-11-25", include_str!("generated/v2025_11_25.schema.json")),
-    ("2026-07-28", include_str!("generated/v2026_07_28.schema.json")),
-    ("sep-1686", include_str!("generated/sep_1686.schema.json")),
-];
+use crate::generated::registry::BUNDLES;
+
 const REFERENCE: &str = "#/$defs/";
 
 /// The definitions of a generation.
@@ -107,6 +104,18 @@ impl JsonSchema for crate::RawObject {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "object" })
+    }
+}
+
+impl JsonSchema for crate::Number {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Number")
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
     }
 }
 

@@ -34,12 +34,14 @@
 //! |---|---|
 //! | `schemars` | `schemars::JsonSchema` for every type: the schema that it was generated from |
 
+pub mod convert;
 mod error;
 mod extra;
 #[rustfmt::skip]
 mod generated;
 #[cfg(feature = "schemars")]
 mod json_schema;
+mod number;
 mod path;
 mod raw;
 #[doc(hidden)]
@@ -51,6 +53,7 @@ mod timestamp;
 pub use error::{JsonError, UnknownValue};
 pub use extra::{Extra, Map};
 pub use generated::{sep_1686, v2025_11_25, v2026_07_28};
+pub use number::Number;
 pub use raw::{JsonKind, RawJson, RawObject};
 pub use task_id::TaskId;
 pub use timestamp::{Timestamp, TimestampError};

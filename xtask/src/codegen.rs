@@ -36,7 +36,8 @@ fn docs(root: &Path) -> Output<'_> {
 fn reference_of(root: &Path) -> Result<TextFile, String> {
     let mut generations = generations(root)?;
     // Dates sort as they are; the draft has none and came first.
-    generations.sort_by_key(|generation| (!generation.config.path.contains("sep-"), generation.config.path.clone()));
+    generations
+        .sort_by_key(|generation| (!generation.config.path.contains("sep-"), generation.config.path.clone()));
     mcp_tasks_codegen::reference::reference(&generations)
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
@@ -90,7 +91,6 @@ mod tests {
     fn check(root: &Path) -> Result<(), String> {
         output(root).settle(&expected(root)?, true)
     }
-
 
     fn workspace() -> &'static Path {
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()

@@ -140,4 +140,3 @@ fn describe(verb: &str, path: &Path, error: &io::Error) -> String {
 pub(crate) fn say(text: &str) {
     println!("{text}");
 }
-

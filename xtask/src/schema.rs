@@ -12,7 +12,9 @@ const USAGE: &str = "usage: cargo xtask schema drift --generation GENERATION FIL
 /// Runs the command.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     match arguments {
-        [command, flag, name, files @ ..] if command == "drift" && flag == "--generation" && !files.is_empty() => {
+        [command, flag, name, files @ ..]
+            if command == "drift" && flag == "--generation" && !files.is_empty() =>
+        {
             drift_of(root, name, files)
         }
         _ => Err(USAGE.to_owned()),
@@ -21,7 +23,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
 
 fn drift_of(root: &Path, name: &str, files: &[String]) -> Result<(), String> {
     let folder = root.join("schema").join(name);
-    let ours = generation(root, &folder)?.ok_or_else(|| format!("there is no generation `{name}` in schema/"))?;
+    let ours =
+        generation(root, &folder)?.ok_or_else(|| format!("there is no generation `{name}` in schema/"))?;
     let mut published = Vec::new();
     for file in files {
         let text = fs::read_to_string(file).map_err(|error| format!("cannot read {file}: {error}"))?;
@@ -37,5 +40,9 @@ fn drift_of(root: &Path, name: &str, files: &[String]) -> Result<(), String> {
     let drift = drift::drift(&ours, &published, &listed)
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     crate::output::say(&drift.to_string());
-    if drift.is_clean() { Ok(()) } else { Err(format!("schema/{name} and the published schema have drifted apart")) }
+    if drift.is_clean() {
+        Ok(())
+    } else {
+        Err(format!("schema/{name} and the published schema have drifted apart"))
+    }
 }

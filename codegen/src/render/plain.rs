@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::visit_mut::VisitMut;
 
 use super::{Context, docs};
-use crate::model::{ErrorCode, Item, ItemKind, Variant};
+use crate::model::{ErrorCode, Item, ItemKind, TypeRef, Variant};
 
 /// The Rust types that an item is made of.
 pub(super) fn exported(item: &Item) -> Vec<syn::Ident> {
@@ -68,6 +68,20 @@ impl Context<'_> {
                     match self { #(Self::#idents => #values),* }
                 }
             }
+            impl support::StringEnum for #name {
+                const NAMES: &'static [&'static str] = &[#(#values),*];
+                const VALUES: &'static [Self] = Self::ALL;
+            }
+            impl serde::Serialize for #name {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serializer.serialize_str(self.as_str())
+                }
+            }
+            impl<'de> serde::Deserialize<'de> for #name {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    support::string_enum(deserializer)
+                }
+            }
             impl ::core::fmt::Display for #name {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.write_str(self.as_str())
@@ -85,12 +99,34 @@ impl Context<'_> {
         }
     }
 
-    pub(super) fn newtype(&self, item: &Item) -> TokenStream {
+    pub(super) fn newtype(&self, item: &Item, shape: &TypeRef) -> TokenStream {
+        let name = format_ident!("{}", item.rust_name);
+        let read = match shape {
+            TypeRef::Unsigned => {
+                quote!(serde::de::DeserializeSeed::deserialize(support::Unsigned, deserializer))
+            }
+            TypeRef::Integer => {
+                quote!(serde::de::DeserializeSeed::deserialize(support::Integer, deserializer))
+            }
+            _ => quote!(serde::Deserialize::deserialize(deserializer)),
+        };
         let mut items = self.front.items(&item.rust_name).to_vec();
         for item in &mut items {
             DocBlanks.visit_item_mut(item);
         }
-        quote!(#(#items)*)
+        quote! {
+            #(#items)*
+            impl serde::Serialize for #name {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    self.0.serialize(serializer)
+                }
+            }
+            impl<'de> serde::Deserialize<'de> for #name {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    #read.map(Self)
+                }
+            }
+        }
     }
 
     pub(super) fn error_codes(&self, item: &Item, codes: &[ErrorCode]) -> TokenStream {

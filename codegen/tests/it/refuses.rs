@@ -214,3 +214,117 @@ fn a_method_goes_with_its_constant() {
     let request = r#"{"A":{"description":"A.","x-mcp-method":"a/b","x-mcp-direction":"both","type":"object","properties":{"method":{"const":"a/c"}},"required":["method"],"additionalProperties":{}}}"#;
     check(request, "A", "go together");
 }
+
+/// Each keyword has its place; elsewhere it would be taken for a rule that nothing keeps.
+#[test]
+fn a_keyword_where_nothing_reads_it_is_refused() {
+    for (schema, keyword) in [
+        (r#""type":"string","x-at-least-one":["a"]"#, "x-at-least-one"),
+        (r#""type":"string","x-http-status":400"#, "x-http-status"),
+        (r#""type":"string","x-tag":"a""#, "x-tag"),
+        (r#""type":"string","minimum":0"#, "minimum"),
+        (r#""type":"string","items":{"type":"string"}"#, "items"),
+        (r#""type":"string","x-const-absent":true"#, "x-const-absent"),
+        (r#""type":"boolean","format":"uri""#, "format"),
+        (r#""type":"string","minLength":1"#, "minLength"),
+        (r#""type":"string","default":"a""#, "default"),
+    ] {
+        check(&format!(r#"{{"A":{{"description":"A.",{schema}}}}}"#), &format!("A/{keyword}"), "");
+    }
+    check(
+        &object(r#""b":{"description":"B.","type":"string","format":"uint64"}"#, ""),
+        "A/properties/b/format",
+        "one of numbers",
+    );
+    let mixin = r##""B":{"description":"B.","x-mixin":true,"type":"object","properties":{"c":{"description":"C.","type":"string"}},"x-at-least-one":["c"],"additionalProperties":{}}"##;
+    let composed = r##""A":{"description":"A.","allOf":[{"type":"object","additionalProperties":{}},{"$ref":"#/$defs/B"}]}"##;
+    check(&format!("{{{composed},{mixin}}}"), "A/allOf/1", "lost when it is composed");
+}
+
+#[test]
+fn circles_are_refused() {
+    let compose = |name: &str, target: &str| {
+        format!(
+            r##""{name}":{{"description":"D.","allOf":[{{"type":"object","additionalProperties":{{}}}},{{"$ref":"#/$defs/{target}"}}]}}"##
+        )
+    };
+    check(&format!("{{{}}}", compose("A", "A")), "A/allOf/1", "leads back to itself");
+    check(&format!("{{{},{}}}", compose("A", "B"), compose("B", "A")), "A/allOf/1", "leads back to itself");
+    let itself = "would contain itself";
+    check(&object(r##""b":{"description":"B.","$ref":"#/$defs/A"}"##, ""), "A", itself);
+    check(r##"{"A":{"description":"A.","$ref":"#/$defs/A"}}"##, "A", itself);
+    let union = r##"{"A":{"description":"A.","x-union":"kind","anyOf":[{"title":"Text","type":"string"},{"title":"More","$ref":"#/$defs/B"}]},
+        "B":{"description":"B.","type":"object","properties":{"a":{"description":"A.","$ref":"#/$defs/A"}},"additionalProperties":{}}}"##;
+    check(union, "A", itself);
+    let list = r##"{"A":{"description":"A.","type":"object","properties":{"more":{"description":"More.","type":"array","items":{"$ref":"#/$defs/A"}}},"additionalProperties":{}}}"##;
+    assert!(run(&file(list), "").is_ok(), "a list stands in between");
+}
+
+#[test]
+fn names_that_rust_cannot_have_are_refused_where_they_come_from() {
+    for member in ["", "_", "$", "*/", "{}", "x/", "1a", "-"] {
+        let quoted = format!(r#""{member}":{{"description":"B.","type":"string"}}"#);
+        check(&object(&quoted, ""), "A", "no field can have the Rust name");
+    }
+    // A keyword gets an underscore; some cannot be written even so.
+    for member in ["self", "type", "gen", "fn", "async"] {
+        let quoted = format!(r#""{member}":{{"description":"B.","type":"string"}}"#);
+        let made = run(&file(&object(&quoted, "")), "").unwrap();
+        assert!(made.iter().any(|file| file.text.contains(&format!("pub {member}_:"))), "{member}");
+    }
+    for name in ["Option", "Result", "String", "Vec", "Some", "Self", "Box"] {
+        check(
+            &format!(r#"{{"{name}":{{"description":"A.","type":"string"}}}}"#),
+            name,
+            "no type can have the Rust name",
+        );
+    }
+    for (config, place) in [
+        ("[names]\nA = \"1x\"", "A"),
+        ("[names]\nA = \"\"", "A"),
+        ("[replace]\nA = \"a b\"", "A"),
+        ("[replace]\nA = \"std::fs\"", "A"),
+    ] {
+        check_with(r#"{"A":{"description":"A.","type":"string"}}"#, config, place, "name");
+    }
+    let member = object(r#""b":{"description":"B.","type":"string"}"#, "");
+    for field in ["a-b", "", "fn"] {
+        check_with(
+            &member,
+            &format!("[fields]\n\"A.b\" = \"{field}\""),
+            "A",
+            "no field can have the Rust name",
+        );
+    }
+    let values = |a: &str, b: &str| {
+        format!(
+            r#"{{"A":{{"description":"A.","type":"string","oneOf":[{{"const":"{a}","description":"A."}},{{"const":"{b}","description":"B."}}]}}}}"#
+        )
+    };
+    check(&values("a", "A"), "A", "have the Rust variant `A`");
+    check(&values("a-b", "a_b"), "A", "have the Rust variant `AB`");
+    for value in ["", "1", "\\n", "*/", "self"] {
+        check(&values("x", value), "A", "makes no name of a Rust variant");
+    }
+}
+
+#[test]
+fn texts_that_hide_what_they_say_are_refused() {
+    for text in ["a\\rb", "a\u{202e}b", "a\u{2028}b"] {
+        check(
+            &format!(r#"{{"A":{{"description":"{text}","type":"string"}}}}"#),
+            "A/description",
+            "hide what it says",
+        );
+    }
+    // What is only odd is kept: comments, brackets, quotes.
+    let odd = r#"{"A":{"description":"*/ ] `unclosed \"quoted\" {braces} #","type":"string"}}"#;
+    assert!(run(&file(odd), "").is_ok());
+}
+
+#[test]
+fn an_arm_of_a_union_by_kind_is_inline_unless_it_is_an_object() {
+    let union = r##"{"A":{"description":"A.","x-union":"kind","anyOf":[{"title":"Text","type":"string"},{"title":"More","$ref":"#/$defs/B"}]},
+        "B":{"description":"B.","type":"array","items":{"type":"string"}}}"##;
+    check(union, "A", "`B` is no object");
+}

@@ -925,3 +925,10 @@ macro_rules! for_each_generated_type {
 }
 #[cfg(feature = "schemars")]
 pub(crate) use for_each_generated_type;
+/// The whole schema of each generation, by its name.
+#[cfg(feature = "schemars")]
+pub(crate) const BUNDLES: &[(&str, &str)] = &[
+    ("2025-11-25", include_str!("v2025_11_25.schema.json")),
+    ("2026-07-28", include_str!("v2026_07_28.schema.json")),
+    ("sep-1686", include_str!("sep_1686.schema.json")),
+];

@@ -3,7 +3,7 @@
 //! Generated code names the types crate by a root path; here this test's own root stands in for it.
 #![deny(warnings)]
 
-pub use mcp_tasks_types::{Extra, JsonError, Map, RawJson, RawObject, UnknownValue, support};
+pub use mcp_tasks_types::{Extra, JsonError, Map, Number, RawJson, RawObject, UnknownValue, support};
 
 macro_rules! case {
     ($name:ident, $path:literal) => {

@@ -140,8 +140,27 @@ fn the_value_at_fault_is_named_by_its_path() {
             r#"{"taskId":"t","_meta":{"io.modelcontextprotocol/protocolVersion":7}}"#.to_owned(),
             r#"`_meta["io.modelcontextprotocol/protocolVersion"]`: "#,
         ),
+        (
+            "ElicitFormSchema",
+            r#"{"type":"object","properties":{"a":{"type":"object"}}}"#.to_owned(),
+            "`properties.a`: ",
+        ),
+        ("JSONRPCRequest", r#"{"jsonrpc":"2.0","method":"x","id":1.5}"#.to_owned(), "`id`: "),
     ] {
         let error = read(name, &text).unwrap_err();
         assert!(error.starts_with(path), "{error}");
+    }
+}
+
+#[test]
+fn a_value_of_a_list_is_a_string_and_nothing_else() {
+    for (name, text) in [
+        ("TaskStatus", r#"{"working":null}"#),
+        ("Role", r#"["user"]"#),
+        ("ElicitResult", r#"{"action":{"accept":null}}"#),
+        ("ElicitResult", r#"["accept",{}]"#),
+        ("NumberSchema", r#"{"type":{"integer":null}}"#),
+    ] {
+        assert!(read(name, text).is_err(), "{name} {text}");
     }
 }

@@ -30,12 +30,12 @@ fn walk(verdict: &str, check: impl Fn(&Sample, Result<RawJson, String>) -> Resul
             let round_trip = round_trip(&name, &sample.r#type).unwrap_or_else(|| panic!("{}", sample.r#type));
             let outcome = round_trip(&sample.value).map_err(|error| error.to_string());
             if let Err(fault) = check(&sample, outcome) {
-                faults.push(format!("{name} {}, {}: {fault}\n  {}", sample.r#type, sample.case, sample.value));
+                faults
+                    .push(format!("{name} {}, {}: {fault}\n  {}", sample.r#type, sample.case, sample.value));
             }
             *counts.entry(name.clone()).or_insert(0) += 1;
         }
     }
-    println!("{verdict}: {counts:?}");
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
     assert!(counts.values().all(|count| *count > 20) && !counts.is_empty(), "{counts:?}");
 }

@@ -42,8 +42,8 @@ impl From<i64> for RequestId {
 }
 impl support::KindUnion for RequestId {
     const EXPECTED: &'static str = "a string or an integer (`RequestId`)";
-    fn string(text: &str) -> Option<Self> {
-        Some(Self::String(text.into()))
+    fn string(text: String) -> Option<Self> {
+        Some(Self::String(text))
     }
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
@@ -107,8 +107,8 @@ impl From<i64> for ProgressToken {
 }
 impl support::KindUnion for ProgressToken {
     const EXPECTED: &'static str = "a string or an integer (`ProgressToken`)";
-    fn string(text: &str) -> Option<Self> {
-        Some(Self::String(text.into()))
+    fn string(text: String) -> Option<Self> {
+        Some(Self::String(text))
     }
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))

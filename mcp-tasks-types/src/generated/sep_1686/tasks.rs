@@ -9,39 +9,21 @@ use super::meta::ResultMeta;
 use super::meta::TaskAugmentedRequestMeta;
 use super::meta::TaskCreatedNotificationMeta;
 /// Where a task stands. The last four are terminal: nothing follows them.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum TaskStatus {
     /// The request was taken; the work has not begun.
-    #[serde(rename = "submitted")]
     Submitted,
     /// The work goes on.
-    #[serde(rename = "working")]
     Working,
     /// The work waits for answers from the requestor.
-    #[serde(rename = "input_required")]
     InputRequired,
     /// The request was carried out; a tool's own failure (`isError`) counts as completed.
-    #[serde(rename = "completed")]
     Completed,
     /// The request ended with an error.
-    #[serde(rename = "failed")]
     Failed,
     /// The work was given up before it had a result.
-    #[serde(rename = "cancelled")]
     Cancelled,
     /// What became of the work cannot be told.
-    #[serde(rename = "unknown")]
     Unknown,
 }
 impl TaskStatus {
@@ -67,6 +49,30 @@ impl TaskStatus {
             Self::Cancelled => "cancelled",
             Self::Unknown => "unknown",
         }
+    }
+}
+impl support::StringEnum for TaskStatus {
+    const NAMES: &'static [&'static str] = &[
+        "submitted",
+        "working",
+        "input_required",
+        "completed",
+        "failed",
+        "cancelled",
+        "unknown",
+    ];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for TaskStatus {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for TaskStatus {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for TaskStatus {

@@ -10,33 +10,17 @@ use super::core::RequestId;
 use super::meta::RequestMetaObject;
 use super::meta::ResultMetaObject;
 /// Where a task stands. The last three are terminal: nothing follows them.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum TaskStatus {
     /// The work goes on.
-    #[serde(rename = "working")]
     Working,
     /// The work waits for something from the requestor.
-    #[serde(rename = "input_required")]
     InputRequired,
     /// The request was carried out, and `tasks/result` gives its result.
-    #[serde(rename = "completed")]
     Completed,
     /// The request ended with a JSON-RPC error, or with a tool's own failure (`isError`).
-    #[serde(rename = "failed")]
     Failed,
     /// The work was given up before it had a result.
-    #[serde(rename = "cancelled")]
     Cancelled,
 }
 impl TaskStatus {
@@ -58,6 +42,28 @@ impl TaskStatus {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
         }
+    }
+}
+impl support::StringEnum for TaskStatus {
+    const NAMES: &'static [&'static str] = &[
+        "working",
+        "input_required",
+        "completed",
+        "failed",
+        "cancelled",
+    ];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for TaskStatus {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for TaskStatus {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for TaskStatus {
