@@ -29,9 +29,9 @@
 //! - towards SEP-1686: timestamps, messages of tasks that have not failed, code and data of an error;
 //! - towards 2025-11-25: whether a task was only submitted or is lost; `statusMessage` of a failed task, where the
 //!   error's message takes its place; `resultType`;
-//! - towards 2026-07-28: the wish for a task, related-task keys, `elicitationId`, `execution` of a tool, `_meta` of an
-//!   answer, and that of SEP-1686's submitted and unknown;
-//! - everywhere: who sent it, `serverInfo` and `subscriptionId`, which the gateway says of itself.
+//! - towards 2026-07-28: whether a task was only submitted or is lost, the wish for a task, related-task keys,
+//!   `elicitationId`, `execution` of a tool, `_meta` of an answer;
+//! - everywhere: `serverInfo` and `subscriptionId`, which a gateway says of itself.
 //!
 //! # A client of 2025-11-25 in front of a server of 2026-07-28
 //!
@@ -75,8 +75,8 @@
 //!         r#"{"action":"accept","content":{"yes":true},
 //!             "_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t-1"}}}"#,
 //!     )?;
-//!     let mut responses = v2026_07_28::InputResponses::default();
-//!     responses.0.insert(key, convert::answer_to_v2026_07_28(&result)?);
+//!     let answer = convert::answer_to_v2026_07_28(&result)?;
+//!     let responses = v2026_07_28::InputResponses([(key, answer)].into_iter().collect());
 //!     assert_eq!(to_string(&responses)?, r#"{"sure":{"action":"accept","content":{"yes":true}}}"#);
 //! }
 //!
