@@ -62,7 +62,14 @@ pub(crate) fn lower(sources: &[Source], config: &Config, config_path: &str) -> R
     }
     lowering.check_names(config_path);
     if !lowering.errors.is_empty() {
-        return Err(lowering.errors);
+        // What is composed into several definitions is read for each, and told once.
+        let mut errors = Errors::new();
+        for error in lowering.errors {
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+        return Err(errors);
     }
     Ok(Model { generation: config.generation.clone(), module: config.module.clone(), files })
 }
@@ -182,6 +189,7 @@ impl<'a> Lowering<'a> {
     fn definition(&mut self, at: &At<'_>, name: &str, schema: &Json) -> Option<ItemKind> {
         if let Some(path) = self.config.replace.get(name) {
             self.used.insert(format!("replace.{name}"));
+            self.replaced(at, schema);
             return Some(ItemKind::Replaced(path.clone()));
         }
         self.within = vec![name.to_owned()];
@@ -203,6 +211,22 @@ impl<'a> Lowering<'a> {
             return self.object(at, name, schema).map(ItemKind::Object);
         }
         self.shape(at, schema, false).map(|(shape, _)| ItemKind::Newtype(shape))
+    }
+
+    /// A definition whose type is written by hand still says what it is, for validators.
+    fn replaced(&mut self, at: &At<'_>, schema: &Json) {
+        self.only(at, schema, &["type", "format", "additionalProperties"]);
+        let known =
+            |kind: &str| matches!(kind, "string" | "integer" | "number" | "boolean" | "array" | "object");
+        if schema.get("type").is_some_and(|kind| !kind.text().is_some_and(known)) {
+            self.fault(&at.child("type"), "expected the name of a JSON type");
+        }
+    }
+
+    /// The place of a definition.
+    fn place_of(&self, name: &str) -> Option<At<'a>> {
+        let (file, _) = self.definitions.get(name)?;
+        Some(At { file, pointer: child("#/$defs", name) })
     }
 
     /// A wire object has members of its own, or leaves all of them open.

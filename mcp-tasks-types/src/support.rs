@@ -18,6 +18,7 @@ use crate::raw::{JsonKind, RawJson};
 pub use {serde, serde_json};
 
 use crate::error::without_place;
+use crate::path::path;
 
 /// An object type: its members and how it is read from them.
 pub trait Object<'de>: Sized {
@@ -224,7 +225,7 @@ impl<T: de::DeserializeOwned> Slot<T> {
             Self::Empty => Err(E::missing_field(name)),
             Self::Typed(value) => Ok(value),
             Self::Raw(raw) => serde_json::from_str(raw.as_str())
-                .map_err(|error| E::custom(format_args!("`{name}`: {}", without_place(&error)))),
+                .map_err(|error| E::custom(format_args!("`{name}`: {}", within(raw.as_str(), &error)))),
         }
     }
 
@@ -541,12 +542,20 @@ fn object_text(members: &Extra) -> String {
     text
 }
 
+/// What an error in a part of a text says: the path inside the part, and the reason. The line and column count from the
+/// part's start and would mislead; the reader of the whole adds its own.
+fn within(text: &str, error: &serde_json::Error) -> String {
+    let path = if error.line() == 0 { String::new() } else { path(text.as_bytes(), error.line(), error.column()) };
+    let reason = without_place(error);
+    if path.is_empty() { reason } else { format!("`{path}`: {reason}") }
+}
+
 /// Reads from a text that is part of a larger one, whose reader adds its own place to an error.
 fn fragment<'t, T, E: de::Error>(
     text: &'t str,
     read: impl FnOnce(&mut serde_json::Deserializer<serde_json::de::StrRead<'t>>) -> Result<T, serde_json::Error>,
 ) -> Result<T, E> {
-    read(&mut serde_json::Deserializer::from_str(text)).map_err(|error| E::custom(without_place(&error)))
+    read(&mut serde_json::Deserializer::from_str(text)).map_err(|error| E::custom(within(text, &error)))
 }
 
 /// An object whose first member, the tag, has been read already.

@@ -65,7 +65,9 @@ impl<'a> Lowering<'a> {
 
     fn composed(&mut self, at: &At<'_>, owner: &str, target: &str, schema: &'a Json, parts: &mut Vec<Part>) {
         self.follow(at, target, |this| {
-            this.composed_part(at, owner, target, schema, parts);
+            // Faults of a composed definition stand where it stands.
+            let place = this.place_of(target)?;
+            this.composed_part(&place, owner, target, schema, parts);
             Some(())
         });
     }
@@ -90,14 +92,15 @@ impl<'a> Lowering<'a> {
             }
             parts.push(Part::State(target.to_owned()));
         } else if let Some(all) = schema.get("allOf").and_then(Json::items) {
-            for part in all {
+            for (index, part) in all.iter().enumerate() {
+                let at = at.child("allOf").child(&index.to_string());
                 match part.reference() {
                     Some(inner) => {
-                        if let Some(schema) = self.target(at, inner) {
-                            self.composed(at, owner, inner, schema, parts);
+                        if let Some(schema) = self.target(&at, inner) {
+                            self.composed(&at, owner, inner, schema, parts);
                         }
                     }
-                    None => self.object_part(at, owner, part, parts),
+                    None => self.object_part(&at, owner, part, parts),
                 }
             }
         } else if self.is_object(schema) {

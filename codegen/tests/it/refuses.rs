@@ -238,7 +238,7 @@ fn a_keyword_where_nothing_reads_it_is_refused() {
     );
     let mixin = r##""B":{"description":"B.","x-mixin":true,"type":"object","properties":{"c":{"description":"C.","type":"string"}},"x-at-least-one":["c"],"additionalProperties":{}}"##;
     let composed = r##""A":{"description":"A.","allOf":[{"type":"object","additionalProperties":{}},{"$ref":"#/$defs/B"}]}"##;
-    check(&format!("{{{composed},{mixin}}}"), "A/allOf/1", "lost when it is composed");
+    check(&format!("{{{composed},{mixin}}}"), "B", "lost when it is composed");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn circles_are_refused() {
         )
     };
     check(&format!("{{{}}}", compose("A", "A")), "A/allOf/1", "leads back to itself");
-    check(&format!("{{{},{}}}", compose("A", "B"), compose("B", "A")), "A/allOf/1", "leads back to itself");
+    check(&format!("{{{},{}}}", compose("A", "B"), compose("B", "A")), "B/allOf/1", "leads back to itself");
     let itself = "would contain itself";
     check(&object(r##""b":{"description":"B.","$ref":"#/$defs/A"}"##, ""), "A", itself);
     check(r##"{"A":{"description":"A.","$ref":"#/$defs/A"}}"##, "A", itself);
@@ -327,4 +327,36 @@ fn an_arm_of_a_union_by_kind_is_inline_unless_it_is_an_object() {
     let union = r##"{"A":{"description":"A.","x-union":"kind","anyOf":[{"title":"Text","type":"string"},{"title":"More","$ref":"#/$defs/B"}]},
         "B":{"description":"B.","type":"array","items":{"type":"string"}}}"##;
     check(union, "A", "`B` is no object");
+}
+
+/// A fault of a part that several definitions are composed of is told once, where the part stands.
+#[test]
+fn a_fault_of_a_composed_part_is_told_once_at_the_part() {
+    let compose = |name: &str| {
+        format!(
+            r##""{name}":{{"description":"D.","allOf":[{{"type":"object","additionalProperties":{{}}}},{{"$ref":"#/$defs/Core"}}]}}"##
+        )
+    };
+    let core = r#""Core":{"description":"C.","x-mixin":true,"type":"object","properties":{"b":{"type":"string"}},"additionalProperties":{}}"#;
+    let errors = run(&file(&format!("{{{},{},{core}}}", compose("A"), compose("B"))), "").unwrap_err();
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    assert_eq!(errors[0].place, "#/$defs/Core/properties/b");
+}
+
+#[test]
+fn a_definition_with_a_type_by_hand_still_says_what_it_is() {
+    let config = "[replace]\nA = \"RawJson\"";
+    check_with(r#"{"A":{"description":"A.","type":"strng"}}"#, config, "A/type", "the name of a JSON type");
+    check_with(
+        r#"{"A":{"description":"A.","type":"integer","minLength":-2}}"#,
+        config,
+        "A/minLength",
+        "outside the dialect",
+    );
+    check_with(
+        r#"{"A":{"description":"A.","type":"string","items":{"type":"string"}}}"#,
+        config,
+        "A/items",
+        "means nothing here",
+    );
 }

@@ -146,6 +146,20 @@ fn the_value_at_fault_is_named_by_its_path() {
             "`properties.a`: ",
         ),
         ("JSONRPCRequest", r#"{"jsonrpc":"2.0","method":"x","id":1.5}"#.to_owned(), "`id`: "),
+        // Inside what had to be kept as text before its type was known, the path goes on.
+        (
+            "CallToolResultResponse",
+            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text"}]}}"#.to_owned(),
+            "`result`: `content[0]`: missing field `text`",
+        ),
+        (
+            "GetTaskResult",
+            with(
+                r#""status":"working""#,
+                r#""inputRequests":{"k":{"method":"elicitation/create","params":{"message":1}}},"status":"input_required""#,
+            ),
+            "`inputRequests`: `k.params`: `message`: ",
+        ),
     ] {
         let error = read(name, &text).unwrap_err();
         assert!(error.starts_with(path), "{error}");
