@@ -10,6 +10,7 @@ use schemars08::schema::{
     ArrayValidation, InstanceType, Metadata, NumberValidation, ObjectValidation, RootSchema, Schema,
     SchemaObject, SubschemaValidation,
 };
+use syn::punctuated::Punctuated;
 use syn::visit_mut::VisitMut;
 use typify::{TypeSpace, TypeSpaceSettings};
 
@@ -89,17 +90,41 @@ pub(crate) fn run(model: &Model, root: &str) -> Result<Front, Errors> {
         .add_root_schema(RootSchema { definitions, ..RootSchema::default() })
         .map_err(|error| fault(error.to_string()))?;
     let mut file: syn::File = syn::parse2(types.to_stream()).map_err(|error| fault(error.to_string()))?;
-    HouseTypes.visit_file_mut(&mut file);
+    let number =
+        syn::parse_str(&format!("{root}::Number")).map_err(|error: syn::Error| fault(error.to_string()))?;
+    HouseTypes { number }.visit_file_mut(&mut file);
     collect(model, file).map_err(fault)
 }
 
 /// Writes types as the rest of the generated code does: our map has one argument, since its names are always text,
-/// and what the prelude has needs no path.
-struct HouseTypes;
+/// what the prelude has needs no path, and a number keeps its text. Serde's derives would name that crate in the
+/// manifest of whoever generates; they give way to codecs of our own.
+struct HouseTypes {
+    /// The type of numbers.
+    number: syn::Path,
+}
 
 impl VisitMut for HouseTypes {
+    fn visit_attributes_mut(&mut self, attributes: &mut Vec<syn::Attribute>) {
+        attributes.retain(|attribute| !attribute.path().is_ident("serde"));
+        for attribute in attributes.iter_mut().filter(|attribute| attribute.path().is_ident("derive")) {
+            let Ok(derives) =
+                attribute.parse_args_with(Punctuated::<syn::Path, syn::Token![,]>::parse_terminated)
+            else {
+                continue;
+            };
+            let kept = derives
+                .iter()
+                .filter(|path| path.segments.first().is_none_or(|first| first.ident != "serde"));
+            *attribute = syn::parse_quote!(#[derive(#(#kept),*)]);
+        }
+    }
+
     fn visit_path_mut(&mut self, path: &mut syn::Path) {
         syn::visit_mut::visit_path_mut(self, path);
+        if path.is_ident("f64") {
+            *path = self.number.clone();
+        }
         let Some(last) = path.segments.last_mut() else { return };
         if last.ident == "Map"
             && let syn::PathArguments::AngleBracketed(arguments) = &mut last.arguments
@@ -171,7 +196,8 @@ fn shape_schema(shape: &TypeRef, names: &BTreeMap<&str, &str>) -> Schema {
         TypeRef::Boolean => plain(InstanceType::Boolean),
         TypeRef::Number => plain(InstanceType::Number),
         TypeRef::Integer => SchemaObject { format: Some("int64".to_owned()), ..plain(InstanceType::Integer) },
-        TypeRef::Unsigned => SchemaObject {
+        // A duration in milliseconds is held as a whole number, whatever its text.
+        TypeRef::Unsigned | TypeRef::Millis => SchemaObject {
             format: Some("uint64".to_owned()),
             number: Some(Box::new(NumberValidation { minimum: Some(0.0), ..NumberValidation::default() })),
             ..plain(InstanceType::Integer)

@@ -87,6 +87,31 @@ impl Json {
         self.get("$ref")?.text()?.strip_prefix("#/$defs/")
     }
 
+    /// Writes the value on one line.
+    pub(crate) fn write_line(&self, out: &mut String) {
+        match self {
+            Self::Array(items) => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    out.push_str(if index == 0 { "" } else { "," });
+                    item.write_line(out);
+                }
+                out.push(']');
+            }
+            Self::Object(members) => {
+                out.push('{');
+                for (index, (name, value)) in members.iter().enumerate() {
+                    out.push_str(if index == 0 { "" } else { "," });
+                    out.push_str(&serde_json::Value::from(name.as_str()).to_string());
+                    out.push(':');
+                    value.write_line(out);
+                }
+                out.push('}');
+            }
+            scalar => scalar.write(0, out),
+        }
+    }
+
     /// Writes the value with two blanks of indent.
     pub(crate) fn write(&self, indent: usize, out: &mut String) {
         let pad = "  ".repeat(indent + 1);

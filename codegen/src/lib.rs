@@ -8,7 +8,9 @@
 //! bytes. Faults name the file and the JSON pointer, all of a stage at once. The dialect of the schema files is
 //! described in `schema/README.md` of the repository.
 
+mod check;
 mod config;
+pub mod drift;
 mod error;
 mod front;
 mod json;
@@ -16,7 +18,9 @@ mod lint;
 mod lower;
 mod model;
 mod names;
+pub mod reference;
 mod render;
+pub mod samples;
 
 pub use error::Error;
 
@@ -81,9 +85,7 @@ pub fn generate(generations: &[Generation], options: &Options) -> Result<Vec<Tex
     let mut models = Vec::new();
     let mut files = Vec::new();
     for generation in generations {
-        let config = config::Config::parse(&generation.config.path, &generation.config.text)?;
-        let sources = read(generation)?;
-        let model = lower::lower(&sources, &config, &generation.config.path)?;
+        let (model, sources) = lowered(generation)?;
         let front = front::run(&model, &options.root)?;
         files.extend(render::generation(&model, &front, options)?);
         files.push(render::bundle(&model, &sources));
@@ -92,6 +94,19 @@ pub fn generate(generations: &[Generation], options: &Options) -> Result<Vec<Tex
     files.push(render::registry(&models, options)?);
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
+}
+
+/// The model of a generation with the files that it was made from.
+fn lowered(generation: &Generation) -> Result<(model::Model, Vec<lower::Source>), Vec<Error>> {
+    let config = config::Config::parse(&generation.config.path, &generation.config.text)?;
+    let sources = read(generation)?;
+    let model = lower::lower(&sources, &config, &generation.config.path)?;
+    let errors = check::check(&model);
+    if errors.is_empty() { Ok((model, sources)) } else { Err(errors) }
+}
+
+fn model_of(generation: &Generation) -> Result<model::Model, Vec<Error>> {
+    lowered(generation).map(|(model, _)| model)
 }
 
 fn read(generation: &Generation) -> Result<Vec<lower::Source>, Vec<Error>> {

@@ -23,9 +23,6 @@ const KEYWORDS: &[&str] = &[
     "format",
     "minimum",
     "maximum",
-    "minLength",
-    "default",
-    "examples",
     "x-union",
     "x-tag",
     "x-member",
@@ -40,7 +37,7 @@ const KEYWORDS: &[&str] = &[
     "x-http-status",
     "x-extension-id",
 ];
-const FORMATS: &[&str] = &["uint64", "date-time", "uri", "byte"];
+const FORMATS: &[&str] = &["uint64", "millis", "date-time", "uri", "byte"];
 const DIRECTIONS: &[&str] = &["client-to-server", "server-to-client", "both"];
 const UNIONS: &[&str] = &["kind", "tag", "member"];
 
@@ -166,6 +163,12 @@ impl Lint<'_> {
             "format" => self.one_of(here, value, FORMATS),
             "x-mcp-direction" => self.one_of(here, value, DIRECTIONS),
             "x-union" => self.one_of(here, value, UNIONS),
+            "description" | "title" if value.text().is_some_and(has_hidden_characters) => {
+                self.fault(
+                    here,
+                    "the text has control or direction characters, which would hide what it says",
+                );
+            }
             "$comment" | "title" | "description" | "x-tag" | "x-member" | "x-mcp-method"
             | "x-extension-id"
                 if value.text().is_none() =>
@@ -182,7 +185,7 @@ impl Lint<'_> {
                 self.fault(here, "a constant is a string or an integer");
             }
             "enum" => self.fault(here, "write `oneOf` of constants, so that each value has a description"),
-            // `type`, `minimum`, `maximum`, `minLength`, `default` and `examples` are read where they mean something.
+            // `type`, `minimum` and `maximum` are judged with the shape that they belong to.
             _ => {}
         }
     }
@@ -192,4 +195,13 @@ impl Lint<'_> {
             self.fault(here, format!("expected one of {}", known.join(", ")));
         }
     }
+}
+
+/// Whether a text has characters that documentation must not have: controls but for line feeds, and marks that turn
+/// the direction of reading.
+fn has_hidden_characters(text: &str) -> bool {
+    text.chars().any(|c| {
+        (c.is_control() && c != '\n')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+    })
 }

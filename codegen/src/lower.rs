@@ -1,6 +1,7 @@
 //! From schema to model: every decision about shape is taken here. What has none of the shapes of the dialect is an
 //! error at its place.
 
+mod keywords;
 mod shapes;
 mod unions;
 
@@ -29,6 +30,7 @@ pub(crate) fn lower(sources: &[Source], config: &Config, config_path: &str) -> R
         errors: Errors::new(),
         used: BTreeSet::new(),
         used_definitions: BTreeSet::new(),
+        within: Vec::new(),
     };
     lowering.join();
     if !lowering.errors.is_empty() {
@@ -60,7 +62,14 @@ pub(crate) fn lower(sources: &[Source], config: &Config, config_path: &str) -> R
     }
     lowering.check_names(config_path);
     if !lowering.errors.is_empty() {
-        return Err(lowering.errors);
+        // What is composed into several definitions is read for each, and told once.
+        let mut errors = Errors::new();
+        for error in lowering.errors {
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+        return Err(errors);
     }
     Ok(Model { generation: config.generation.clone(), module: config.module.clone(), files })
 }
@@ -88,6 +97,8 @@ struct Lowering<'a> {
     used: BTreeSet<String>,
     /// Definitions that something refers to.
     used_definitions: BTreeSet<String>,
+    /// The definitions that are being followed, against circles.
+    within: Vec<String>,
 }
 
 fn description(schema: &Json) -> String {
@@ -121,7 +132,9 @@ impl<'a> Lowering<'a> {
         for (table, entries) in tables {
             for key in entries.keys() {
                 if !self.used.contains(&format!("{table}.{key}")) {
-                    let message = "the entry matches nothing in the schema".to_owned();
+                    let message =
+                        "the entry changes nothing: it matches no definition, or says what is so anyway"
+                            .to_owned();
                     self.errors.push(Error::new(config_path, format!("[{table}] {key}"), message));
                 }
             }
@@ -142,11 +155,25 @@ impl<'a> Lowering<'a> {
     fn rust_name(&mut self, schema_name: &str) -> String {
         match self.config.names.get(schema_name) {
             Some(name) => {
-                self.used.insert(format!("names.{schema_name}"));
+                if *name != names::type_name(schema_name) {
+                    self.used.insert(format!("names.{schema_name}"));
+                }
                 name.clone()
             }
             None => names::type_name(schema_name),
         }
+    }
+
+    /// Follows a definition unless it is being followed already, which is a circle and a fault.
+    fn follow<R>(&mut self, at: &At<'_>, name: &str, f: impl FnOnce(&mut Self) -> Option<R>) -> Option<R> {
+        if self.within.iter().any(|outer| outer == name) {
+            self.fault(at, format!("`{name}` leads back to itself"));
+            return None;
+        }
+        self.within.push(name.to_owned());
+        let result = f(self);
+        self.within.pop();
+        result
     }
 
     /// Follows a reference.
@@ -162,8 +189,10 @@ impl<'a> Lowering<'a> {
     fn definition(&mut self, at: &At<'_>, name: &str, schema: &Json) -> Option<ItemKind> {
         if let Some(path) = self.config.replace.get(name) {
             self.used.insert(format!("replace.{name}"));
+            self.replaced(at, schema);
             return Some(ItemKind::Replaced(path.clone()));
         }
+        self.within = vec![name.to_owned()];
         if schema.get("x-error-codes").is_some() {
             return self.error_codes(at, schema).map(ItemKind::ErrorCodes);
         }
@@ -172,6 +201,7 @@ impl<'a> Lowering<'a> {
         }
         if let Some(arms) = schema.get("oneOf").and_then(Json::items) {
             return if arms.iter().any(|arm| arm.get("properties").is_some()) {
+                self.only(at, schema, &["oneOf"]);
                 self.state(at, name, arms).map(ItemKind::State)
             } else {
                 self.string_enum(at, schema, arms).map(ItemKind::StringEnum)
@@ -183,6 +213,22 @@ impl<'a> Lowering<'a> {
         self.shape(at, schema, false).map(|(shape, _)| ItemKind::Newtype(shape))
     }
 
+    /// A definition whose type is written by hand still says what it is, for validators.
+    fn replaced(&mut self, at: &At<'_>, schema: &Json) {
+        self.only(at, schema, &["type", "format", "additionalProperties"]);
+        let known =
+            |kind: &str| matches!(kind, "string" | "integer" | "number" | "boolean" | "array" | "object");
+        if schema.get("type").is_some_and(|kind| !kind.text().is_some_and(known)) {
+            self.fault(&at.child("type"), "expected the name of a JSON type");
+        }
+    }
+
+    /// The place of a definition.
+    fn place_of(&self, name: &str) -> Option<At<'a>> {
+        let (file, _) = self.definitions.get(name)?;
+        Some(At { file, pointer: child("#/$defs", name) })
+    }
+
     /// A wire object has members of its own, or leaves all of them open.
     fn is_object(&self, schema: &Json) -> bool {
         let open = schema.get("additionalProperties").and_then(Json::members).is_some_and(<[_]>::is_empty);
@@ -191,6 +237,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn string_enum(&mut self, at: &At<'_>, schema: &Json, arms: &[Json]) -> Option<Vec<Variant>> {
+        self.only(at, schema, &["type", "oneOf"]);
         if schema.get("type").and_then(Json::text) != Some("string") {
             self.fault(at, "a list of constants says `type: string`");
         }
@@ -198,7 +245,9 @@ impl<'a> Lowering<'a> {
         let mut variants: Vec<Variant> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
-            let Some(value) = arm.get("const").and_then(Json::text) else {
+            self.only(&at, arm, &["const"]);
+            let Some(value) = arm.get("const").and_then(Json::text).filter(|_| !description(arm).is_empty())
+            else {
                 self.fault(&at, "expected a string constant with a description");
                 continue;
             };
@@ -215,10 +264,12 @@ impl<'a> Lowering<'a> {
             self.fault(at, "error codes are a `oneOf` of integer constants");
             return None;
         };
+        self.only(at, schema, &["x-error-codes", "oneOf"]);
         let at = at.child("oneOf");
         let mut codes: Vec<ErrorCode> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
+            self.only(&at, arm, &["const", "x-error-data", "x-http-status"]);
             let (Some(Json::Integer(code)), Some(title)) =
                 (arm.get("const"), arm.get("title").and_then(Json::text))
             else {

@@ -119,6 +119,8 @@ pub(crate) enum TypeRef {
     Text,
     /// An integer that is not negative.
     Unsigned,
+    /// Milliseconds that are not negative; a reader rounds a fraction up.
+    Millis,
     Integer,
     Number,
     Boolean,

@@ -18,7 +18,7 @@ pub(crate) fn type_name(schema_name: &str) -> String {
 pub(crate) fn field_name(member: &str) -> String {
     let last = member.rsplit('/').next().unwrap_or(member);
     let name = last.trim_start_matches(['_', '$']).to_snake_case();
-    if is_keyword(&name) { format!("{name}_") } else { name }
+    if is_ident(&name) || !is_ident(&format!("{name}_")) { name } else { format!("{name}_") }
 }
 
 /// The Rust variant of a string value: `resource_link` becomes `ResourceLink`.
@@ -31,8 +31,15 @@ pub(crate) fn constant_name(text: &str) -> String {
     text.replace('/', "_").to_shouty_snake_case()
 }
 
-fn is_keyword(name: &str) -> bool {
-    syn::parse_str::<syn::Ident>(name).is_err()
+/// Whether a generation is named as protocol versions are: by a date or another number.
+pub(crate) fn is_version(generation: &str) -> bool {
+    generation.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a text can be the name of something in Rust as it stands.
+pub(crate) fn is_ident(name: &str) -> bool {
+    // Syn takes what was a name in earlier editions.
+    syn::parse_str::<syn::Ident>(name).is_ok() && name != "gen" && name != "_"
 }
 
 #[cfg(test)]

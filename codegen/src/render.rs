@@ -118,6 +118,10 @@ pub(crate) fn registry(models: &[Model], options: &Options) -> Result<TextFile, 
             }
         }
     }
+    let bundles = models.iter().map(|model| {
+        let (generation, file) = (&model.generation, format!("{}.schema.json", model.module));
+        quote!((#generation, include_str!(#file)))
+    });
     let tokens = quote! {
         #![doc = " The list of all wire types."]
         /// Calls a macro with the list of all wire types, each as `[generation, schema name, path]`.
@@ -133,6 +137,9 @@ pub(crate) fn registry(models: &[Model], options: &Options) -> Result<TextFile, 
         }
         #[cfg(feature = "schemars")]
         pub(crate) use for_each_generated_type;
+        #[doc = " The whole schema of each generation, by its name."]
+        #[cfg(feature = "schemars")]
+        pub(crate) const BUNDLES: &[(&str, &str)] = &[#(#bundles),*];
     };
     Ok(TextFile::new("registry.rs", print(&header(options, "schema"), tokens)?))
 }
@@ -189,7 +196,34 @@ fn header(options: &Options, source: &str) -> String {
 
 fn print(header: &str, tokens: TokenStream) -> Result<String, Errors> {
     let file: syn::File = syn::parse2(tokens).map_err(invalid)?;
+    // Reading is a visitor, never one of the attributes that buffer or guess.
+    if let Some(attribute) = SerdeAttribute::of(&file) {
+        return Err(invalid(format!("the attribute `{attribute}` stands in generated code")));
+    }
     Ok(format!("{header}{}", prettyplease::unparse(&file)))
+}
+
+/// A serde attribute or derive, if there is one.
+#[derive(Default)]
+struct SerdeAttribute(Option<String>);
+
+impl SerdeAttribute {
+    fn of(file: &syn::File) -> Option<String> {
+        let mut found = Self::default();
+        found.visit_file(file);
+        found.0
+    }
+}
+
+impl<'ast> Visit<'ast> for SerdeAttribute {
+    fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
+        let text = quote!(#attribute).to_string();
+        if attribute.path().is_ident("serde")
+            || (attribute.path().is_ident("derive") && text.contains("serde"))
+        {
+            self.0 = Some(text);
+        }
+    }
 }
 
 /// The names that paths begin with.
@@ -222,7 +256,7 @@ impl Context<'_> {
             ItemKind::State(state) => self.state(item, state),
             ItemKind::Union(union) => self.union(item, union),
             ItemKind::StringEnum(variants) => self.string_enum(item, variants),
-            ItemKind::Newtype(_) => self.newtype(item),
+            ItemKind::Newtype(shape) => self.newtype(item, shape),
             ItemKind::ErrorCodes(codes) => self.error_codes(item, codes),
             ItemKind::Replaced(_) => TokenStream::new(),
         }

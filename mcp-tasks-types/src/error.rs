@@ -13,6 +13,8 @@ use crate::path::path;
 pub struct JsonError {
     error: serde_json::Error,
     path: String,
+    line: usize,
+    column: usize,
 }
 
 impl JsonError {
@@ -22,8 +24,16 @@ impl JsonError {
 
     /// The error of reading a text.
     pub(crate) fn of_text(text: &[u8], error: serde_json::Error) -> Self {
-        let path = path(text, error.line(), error.column());
-        Self { error, path }
+        let (line, column) = match error.line() {
+            // A union that has looked at the whole of the outermost value and refuses it: it ends with the text.
+            0 => {
+                let lines = text.iter().filter(|byte| **byte == b'\n').count();
+                (lines + 1, text.iter().rev().take_while(|byte| **byte != b'\n').count())
+            }
+            line => (line, error.column()),
+        };
+        let path = path(text, line, column);
+        Self { error, path, line, column }
     }
 
     /// The path of the value at fault, such as `result.content[0].text`; empty for the outermost value.
@@ -35,13 +45,13 @@ impl JsonError {
     /// The line where reading stopped, from 1; 0 when the error has no place in a text.
     #[must_use]
     pub fn line(&self) -> usize {
-        self.error.line()
+        self.line
     }
 
     /// The column where reading stopped, in bytes from 1; 0 when the error has no place in a text.
     #[must_use]
     pub fn column(&self) -> usize {
-        self.error.column()
+        self.column
     }
 
     /// Whether the text itself is no JSON (or ends too early), as opposed to JSON of another shape.
@@ -70,7 +80,8 @@ pub(crate) fn without_place(error: &serde_json::Error) -> String {
 
 impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
-        Self { error, path: String::new() }
+        let (line, column) = (error.line(), error.column());
+        Self { error, path: String::new(), line, column }
     }
 }
 
@@ -85,7 +96,11 @@ impl fmt::Display for JsonError {
         if !self.path.is_empty() {
             write!(f, "`{}`: ", self.path)?;
         }
-        self.error.fmt(f)
+        self.error.fmt(f)?;
+        if self.error.line() == 0 && self.line != 0 {
+            write!(f, " at line {} column {}", self.line, self.column)?;
+        }
+        Ok(())
     }
 }
 

@@ -8,4 +8,6 @@
 #![expect(clippy::large_enum_variant, reason = "messages are read once and handed on; a box a message costs more")]
 
 pub(crate) mod registry;
+pub mod sep_1686;
+pub mod v2025_11_25;
 pub mod v2026_07_28;

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-const BUNDLES: &[(&str, &str)] = &[("2026-07-28", include_str!("generated/v2026_07_28.schema.json"))];
+use crate::generated::registry::BUNDLES;
+
 const REFERENCE: &str = "#/$defs/";
 
 /// The definitions of a generation.
@@ -106,6 +107,18 @@ impl JsonSchema for crate::RawObject {
     }
 }
 
+impl JsonSchema for crate::Number {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Number")
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
+    }
+}
+
 impl JsonSchema for crate::Timestamp {
     fn schema_name() -> Cow<'static, str> {
         Cow::Borrowed("Timestamp")
@@ -149,6 +162,23 @@ mod tests {
         let items = schema["properties"]["content"]["items"]["$ref"].as_str().unwrap();
         let name = items.strip_prefix("#/$defs/").unwrap();
         assert!(schema["$defs"][name]["anyOf"].is_array(), "{schema}");
+    }
+
+    #[test]
+    fn types_of_one_name_have_the_schema_of_their_generation() {
+        let mut generator = schemars::SchemaGenerator::default();
+        let members = [
+            generator.subschema_for::<crate::v2025_11_25::GetTaskResultResponse>(),
+            generator.subschema_for::<crate::v2026_07_28::GetTaskResultResponse>(),
+            generator.subschema_for::<crate::sep_1686::GetTaskResultResponse>(),
+        ];
+        let definitions = generator.definitions();
+        for (schema, generation) in members.iter().zip(["2025-11-25", "2026-07-28", "sep-1686"]) {
+            let name = schema.as_value()["$ref"].as_str().unwrap().strip_prefix("#/$defs/").unwrap();
+            let result = &definitions[name]["properties"]["result"]["$ref"];
+            assert_eq!(result, &format!("#/$defs/mcp-{generation}-GetTaskResult"));
+            assert!(definitions.contains_key(&format!("mcp-{generation}-GetTaskResult")));
+        }
     }
 
     #[test]

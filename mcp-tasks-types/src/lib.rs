@@ -26,20 +26,22 @@
 //!   An absent `resultType` is read as `complete` and never as `task`.
 //! - A member that is required but may be null is written as null; an optional one is left out, and `null` for it is
 //!   tolerated on reading.
-//! - Durations are whole milliseconds and refuse negatives; timestamps are strict RFC 3339 and are written back
-//!   letter for letter.
+//! - Durations are whole milliseconds and refuse negatives; a fraction is rounded up in [`sep_1686`], which has plain
+//!   numbers, and refused elsewhere. Timestamps are strict RFC 3339 and are written back letter for letter.
 //! - Payloads ([`RawJson`], [`RawObject`]) stay text until asked for.
 //!
 //! | feature | what it adds |
 //! |---|---|
 //! | `schemars` | `schemars::JsonSchema` for every type: the schema that it was generated from |
 
+pub mod convert;
 mod error;
 mod extra;
 #[rustfmt::skip]
 mod generated;
 #[cfg(feature = "schemars")]
 mod json_schema;
+mod number;
 mod path;
 mod raw;
 #[doc(hidden)]
@@ -50,7 +52,8 @@ mod timestamp;
 
 pub use error::{JsonError, UnknownValue};
 pub use extra::{Extra, Map};
-pub use generated::v2026_07_28;
+pub use generated::{sep_1686, v2025_11_25, v2026_07_28};
+pub use number::Number;
 pub use raw::{JsonKind, RawJson, RawObject};
 pub use task_id::TaskId;
 pub use timestamp::{Timestamp, TimestampError};

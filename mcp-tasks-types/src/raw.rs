@@ -340,16 +340,8 @@ impl<'de> Deserialize<'de> for RawObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = RawJson::deserialize(deserializer)?;
         let kind = raw.kind();
-        Self::try_from(raw).map_err(|_| {
-            let met = match kind {
-                JsonKind::Null => de::Unexpected::Unit,
-                JsonKind::Array => de::Unexpected::Seq,
-                JsonKind::Bool => de::Unexpected::Other("a boolean"),
-                JsonKind::Number => de::Unexpected::Other("a number"),
-                JsonKind::String | JsonKind::Object => de::Unexpected::Other("a string"),
-            };
-            de::Error::invalid_type(met, &"an object")
-        })
+        Self::try_from(raw)
+            .map_err(|_| de::Error::invalid_type(crate::support::unexpected(kind), &"an object"))
     }
 }
 

@@ -13,10 +13,12 @@ use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqA
 use serde::ser::SerializeMap;
 
 use crate::extra::Extra;
+use crate::number::Number;
 use crate::raw::{JsonKind, RawJson};
 pub use {serde, serde_json};
 
 use crate::error::without_place;
+use crate::path::path;
 
 /// An object type: its members and how it is read from them.
 pub trait Object<'de>: Sized {
@@ -223,7 +225,7 @@ impl<T: de::DeserializeOwned> Slot<T> {
             Self::Empty => Err(E::missing_field(name)),
             Self::Typed(value) => Ok(value),
             Self::Raw(raw) => serde_json::from_str(raw.as_str())
-                .map_err(|error| E::custom(format_args!("`{name}`: {}", without_place(&error)))),
+                .map_err(|error| E::custom(format_args!("`{name}`: {}", within(raw.as_str(), &error)))),
         }
     }
 
@@ -348,7 +350,7 @@ impl Visitor<'_> for ConstantSeed {
 }
 
 /// The integer that a JSON number such as `60000.0` stands for, within the range in which floats are exact.
-fn whole(number: f64) -> Option<i64> {
+pub(crate) fn whole(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= EXACT {
         #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2^53, checked above")]
@@ -396,6 +398,45 @@ integer_seed! {
 integer_seed! {
     /// Reads an integer; `1.0` is one, `1.5` and `"1"` are none.
     Integer, i64, deserialize_i64, "an integer"
+}
+
+/// Reads milliseconds that are not negative, and rounds a fraction up: no lifetime and no wait is cut short.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a marker without parts")]
+pub struct Millis;
+
+impl<'de> DeserializeSeed<'de> for Millis {
+    type Value = u64;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
+        // Integers come as such all the same; a buffered number would refuse its fraction to an integer.
+        deserializer.deserialize_f64(self)
+    }
+}
+
+impl Visitor<'_> for Millis {
+    type Value = u64;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of milliseconds that is not negative")
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<u64, E> {
+        u64::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<u64, E> {
+        Ok(number)
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<u64, E> {
+        /// The first number that `u64` does not hold.
+        const END: f64 = 18_446_744_073_709_551_616.0;
+        if (0.0..END).contains(&number) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "whole and within the range, checked above"
+            )]
+            return Ok(number.ceil() as u64);
+        }
+        Err(E::invalid_value(Unexpected::Float(number), &self))
+    }
 }
 
 /// Reads `null` as nothing and everything else through a seed.
@@ -501,12 +542,20 @@ fn object_text(members: &Extra) -> String {
     text
 }
 
+/// What an error in a part of a text says: the path inside the part, and the reason. The line and column count from the
+/// part's start and would mislead; the reader of the whole adds its own.
+fn within(text: &str, error: &serde_json::Error) -> String {
+    let path = if error.line() == 0 { String::new() } else { path(text.as_bytes(), error.line(), error.column()) };
+    let reason = without_place(error);
+    if path.is_empty() { reason } else { format!("`{path}`: {reason}") }
+}
+
 /// Reads from a text that is part of a larger one, whose reader adds its own place to an error.
 fn fragment<'t, T, E: de::Error>(
     text: &'t str,
     read: impl FnOnce(&mut serde_json::Deserializer<serde_json::de::StrRead<'t>>) -> Result<T, serde_json::Error>,
 ) -> Result<T, E> {
-    read(&mut serde_json::Deserializer::from_str(text)).map_err(|error| E::custom(without_place(&error)))
+    read(&mut serde_json::Deserializer::from_str(text)).map_err(|error| E::custom(within(text, &error)))
 }
 
 /// An object whose first member, the tag, has been read already.
@@ -548,27 +597,31 @@ pub trait MemberUnion: Sized {
     fn read<'de, D: Deserializer<'de>>(arm: usize, deserializer: D) -> Result<Self, D::Error>;
 }
 
-/// Reads a [`MemberUnion`].
+/// Reads a [`MemberUnion`]: all members are kept as text until the arm is known.
 ///
 /// # Errors
 ///
 /// When no arm's members are present, or the object does not fit the arm that was chosen.
 pub fn member_union<'de, T: MemberUnion, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    let raw = RawJson::deserialize(deserializer)?;
-    let unfit = |met| D::Error::invalid_type(met, &T::EXPECTED);
-    match raw.kind() {
-        JsonKind::Object => {}
-        JsonKind::Null => return Err(unfit(Unexpected::Unit)),
-        JsonKind::Array => return Err(unfit(Unexpected::Seq)),
-        JsonKind::String => return Err(unfit(Unexpected::Other("a string"))),
-        JsonKind::Number => return Err(unfit(Unexpected::Other("a number"))),
-        JsonKind::Bool => return Err(unfit(Unexpected::Other("a boolean"))),
+    struct MemberVisitor<T>(PhantomData<T>);
+    impl<'de, T: MemberUnion> Visitor<'de> for MemberVisitor<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(T::EXPECTED)
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<T, A::Error> {
+            let mut members = Extra::new();
+            while let Some((name, value)) = access.next_entry::<String, RawJson>()? {
+                members.insert(name, value);
+            }
+            let members = Present(members);
+            let Some(arm) = T::arm(&members) else {
+                return Err(A::Error::custom(format_args!("expected {}", T::EXPECTED)));
+            };
+            fragment(&object_text(&members.0), |text| T::read(arm, text))
+        }
     }
-    let members: Present = fragment(raw.as_str(), |text| Present::deserialize(text))?;
-    let Some(arm) = T::arm(&members) else {
-        return Err(D::Error::custom(format_args!("expected {}", T::EXPECTED)));
-    };
-    fragment(raw.as_str(), |text| T::read(arm, text))
+    deserializer.deserialize_map(MemberVisitor(PhantomData))
 }
 
 /// The members of an object that a [`MemberUnion`] decides by.
@@ -617,14 +670,28 @@ impl Present {
     }
 }
 
+/// What an error calls a value of a kind.
+pub(crate) fn unexpected(kind: JsonKind) -> Unexpected<'static> {
+    match kind {
+        JsonKind::Null => Unexpected::Unit,
+        JsonKind::Bool => Unexpected::Other("a boolean"),
+        JsonKind::Number => Unexpected::Other("a number"),
+        JsonKind::String => Unexpected::Other("a string"),
+        JsonKind::Array => Unexpected::Seq,
+        JsonKind::Object => Unexpected::Map,
+    }
+}
+
 /// A union whose arms differ in their kind of JSON value.
 pub trait KindUnion: Sized {
     /// What an error calls it.
     const EXPECTED: &'static str;
+    /// Whether an arm takes any number, letter for letter.
+    const KEEPS_NUMBERS: bool = false;
 
     /// The arm for strings.
     #[must_use]
-    fn string(text: &str) -> Option<Self> {
+    fn string(text: String) -> Option<Self> {
         let _ = text;
         None
     }
@@ -634,9 +701,9 @@ pub trait KindUnion: Sized {
         let _ = number;
         None
     }
-    /// The arm for numbers that need not be integers.
+    /// The arm for all numbers.
     #[must_use]
-    fn number(number: f64) -> Option<Self> {
+    fn number(number: Number) -> Option<Self> {
         let _ = number;
         None
     }
@@ -672,44 +739,109 @@ pub trait KindUnion: Sized {
 ///
 /// When there is no arm for the value's kind, or the value does not fit the arm.
 pub fn kind_union<'de, T: KindUnion, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    struct KindVisitor<T>(PhantomData<T>);
-    impl<'de, T: KindUnion> Visitor<'de> for KindVisitor<T> {
-        type Value = T;
+    if T::KEEPS_NUMBERS || numbers_come_as_maps() {
+        kind_union_of_text(deserializer)
+    } else {
+        deserializer.deserialize_any(KindVisitor(PhantomData))
+    }
+}
+
+/// By way of the value's text, whose first character tells the kind: numbers are seen as they are spelled.
+fn kind_union_of_text<'de, T: KindUnion, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    let raw = RawJson::deserialize(deserializer)?;
+    let kind = raw.kind();
+    let found = match kind {
+        JsonKind::String => T::string(fragment(raw.as_str(), |text| String::deserialize(text))?),
+        JsonKind::Bool => T::boolean(raw.as_str() == "true"),
+        JsonKind::Array => return fragment(raw.as_str(), |text| T::array(text)),
+        JsonKind::Object => return fragment(raw.as_str(), |text| T::object(text)),
+        JsonKind::Null => None,
+        JsonKind::Number => {
+            let integer = fragment::<_, D::Error>(raw.as_str(), |text| Integer.deserialize(text)).ok();
+            integer.and_then(T::integer).or_else(|| Number::from_raw(raw).ok().and_then(T::number))
+        }
+    };
+    found.ok_or_else(|| D::Error::invalid_type(unexpected(kind), &T::EXPECTED))
+}
+
+/// Whether somebody in this build has switched on serde_json's `arbitrary_precision`, which offers a number as a map
+/// of one private member to whoever does not say which kind of number it wants.
+fn numbers_come_as_maps() -> bool {
+    static ANSWER: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    struct Probe;
+    impl<'de> Visitor<'de> for Probe {
+        type Value = bool;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(T::EXPECTED)
+            f.write_str("a number")
         }
-        fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-            T::string(text).ok_or_else(|| E::invalid_type(Unexpected::Str(text), &self))
+        fn visit_u64<E: de::Error>(self, _: u64) -> Result<bool, E> {
+            Ok(false)
         }
-        fn visit_bool<E: de::Error>(self, value: bool) -> Result<T, E> {
-            T::boolean(value).ok_or_else(|| E::invalid_type(Unexpected::Bool(value), &self))
-        }
-        #[expect(clippy::cast_precision_loss, reason = "an arm for any number holds it as a float")]
-        fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
-            T::integer(number)
-                .or_else(|| T::number(number as f64))
-                .ok_or_else(|| E::invalid_type(Unexpected::Signed(number), &self))
-        }
-        #[expect(clippy::cast_precision_loss, reason = "an arm for any number holds it as a float")]
-        fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
-            i64::try_from(number)
-                .ok()
-                .and_then(T::integer)
-                .or_else(|| T::number(number as f64))
-                .ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &self))
-        }
-        fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
-            whole(number)
-                .and_then(T::integer)
-                .or_else(|| T::number(number))
-                .ok_or_else(|| E::invalid_type(Unexpected::Float(number), &self))
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<T, A::Error> {
-            T::array(SeqAccessDeserializer::new(access))
-        }
-        fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<T, A::Error> {
-            T::object(MapAccessDeserializer::new(access))
+        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<bool, A::Error> {
+            while access.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
+            Ok(true)
         }
     }
-    deserializer.deserialize_any(KindVisitor(PhantomData))
+    *ANSWER.get_or_init(|| serde_json::Deserializer::from_str("1").deserialize_any(Probe).unwrap_or(true))
+}
+
+struct KindVisitor<T>(PhantomData<T>);
+
+impl<'de, T: KindUnion> Visitor<'de> for KindVisitor<T> {
+    type Value = T;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        T::string(text.to_owned()).ok_or_else(|| E::invalid_type(Unexpected::Str(text), &self))
+    }
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<T, E> {
+        T::boolean(value).ok_or_else(|| E::invalid_type(Unexpected::Bool(value), &self))
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        T::integer(number).ok_or_else(|| E::invalid_type(Unexpected::Signed(number), &self))
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        let integer = i64::try_from(number).ok().and_then(T::integer);
+        integer.ok_or_else(|| E::invalid_type(Unexpected::Unsigned(number), &self))
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        let integer = whole(number).and_then(T::integer);
+        integer.ok_or_else(|| E::invalid_type(Unexpected::Float(number), &self))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<T, A::Error> {
+        T::array(SeqAccessDeserializer::new(access))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<T, A::Error> {
+        T::object(MapAccessDeserializer::new(access))
+    }
+}
+
+/// A string out of a fixed list.
+pub trait StringEnum: Copy + 'static {
+    /// The values as the protocol writes them.
+    const NAMES: &'static [&'static str];
+    /// The values, in the same order.
+    const VALUES: &'static [Self];
+}
+
+/// Reads a [`StringEnum`]: from a string and from nothing else.
+///
+/// # Errors
+///
+/// When the input is no string or not in the list.
+pub fn string_enum<'de, T: StringEnum, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct NameVisitor<T>(PhantomData<T>);
+    impl<T: StringEnum> Visitor<'_> for NameVisitor<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "one of `{}`", T::NAMES.join("`, `"))
+        }
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+            let found =
+                T::NAMES.iter().zip(T::VALUES).find_map(|(name, value)| (*name == text).then_some(*value));
+            found.ok_or_else(|| E::unknown_variant(text, T::NAMES))
+        }
+    }
+    deserializer.deserialize_str(NameVisitor(PhantomData))
 }

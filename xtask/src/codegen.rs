@@ -1,11 +1,10 @@
 //! `cargo xtask codegen [--check]`: reads `schema/`, writes or compares `mcp-tasks-types/src/generated/`.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mcp_tasks_codegen::{Generation, Options, TextFile, generate};
+
+use crate::output::{Output, read, sorted};
 
 /// The folder that holds generated files and nothing else.
 const OUTPUT: &str = "mcp-tasks-types/src/generated";
@@ -14,11 +13,33 @@ const COMMAND: &str = "cargo xtask codegen";
 
 /// Runs the command; `root` is the workspace's folder.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
-    match arguments {
-        [] => write(root),
-        [flag] if flag == "--check" => check(root),
-        _ => Err("usage: cargo xtask codegen [--check]".to_owned()),
-    }
+    let check = match arguments {
+        [] => false,
+        [flag] if flag == "--check" => true,
+        _ => return Err("usage: cargo xtask codegen [--check]".to_owned()),
+    };
+    let (code, reference) = (expected(root)?, reference_of(root)?);
+    // Both are told about before the command ends.
+    let outcomes = [output(root).settle(&code, check), docs(root).settle(&[reference], check)];
+    outcomes.into_iter().collect()
+}
+
+fn output(root: &Path) -> Output<'_> {
+    Output { root, folder: OUTPUT, command: COMMAND, whole: true }
+}
+
+fn docs(root: &Path) -> Output<'_> {
+    Output { root, folder: "docs", command: COMMAND, whole: false }
+}
+
+/// The reference of all generations, oldest first.
+fn reference_of(root: &Path) -> Result<TextFile, String> {
+    let mut generations = generations(root)?;
+    // Dates sort as they are; the draft has none and came first.
+    generations
+        .sort_by_key(|generation| (!generation.config.path.contains("sep-"), generation.config.path.clone()));
+    mcp_tasks_codegen::reference::reference(&generations)
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
 
 /// What the schema says the generated files are.
@@ -30,20 +51,10 @@ fn expected(root: &Path) -> Result<Vec<TextFile>, String> {
     })
 }
 
-fn generations(root: &Path) -> Result<Vec<Generation>, String> {
+pub(crate) fn generations(root: &Path) -> Result<Vec<Generation>, String> {
     let mut out = Vec::new();
     for folder in sorted(&root.join("schema"))? {
-        let config = folder.join("codegen.toml");
-        if !config.is_file() {
-            continue;
-        }
-        let mut schemas = Vec::new();
-        for file in sorted(&folder)? {
-            if file.extension().is_some_and(|extension| extension == "json") {
-                schemas.push(read(root, &file)?);
-            }
-        }
-        out.push(Generation::new(read(root, &config)?, schemas));
+        out.extend(generation(root, &folder)?);
     }
     if out.is_empty() {
         return Err("no folder of `schema/` holds a codegen.toml".to_owned());
@@ -51,113 +62,19 @@ fn generations(root: &Path) -> Result<Vec<Generation>, String> {
     Ok(out)
 }
 
-fn write(root: &Path) -> Result<(), String> {
-    let files = expected(root)?;
-    let output = root.join(OUTPUT);
-    let present = present(&output)?;
-    let mut changed = 0;
-    for file in &files {
-        let path = output.join(&file.path);
-        if present.get(&file.path) == Some(&file.text) {
-            continue;
-        }
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| describe("create", folder, &error))?;
-        }
-        // A reader (or a build) never sees half a file.
-        let temporary = path.with_extension("tmp");
-        fs::write(&temporary, &file.text).map_err(|error| describe("write", &temporary, &error))?;
-        fs::rename(&temporary, &path).map_err(|error| describe("replace", &path, &error))?;
-        changed += 1;
+/// The generation in a folder; none when the folder holds none.
+pub(crate) fn generation(root: &Path, folder: &Path) -> Result<Option<Generation>, String> {
+    let config = folder.join("codegen.toml");
+    if !config.is_file() {
+        return Ok(None);
     }
-    for path in present.keys().filter(|path| !files.iter().any(|file| file.path == **path)) {
-        let path = output.join(path);
-        fs::remove_file(&path).map_err(|error| describe("remove", &path, &error))?;
-        changed += 1;
-    }
-    say(&format!("{} files in {OUTPUT}, {changed} changed", files.len()));
-    Ok(())
-}
-
-fn check(root: &Path) -> Result<(), String> {
-    let stale = stale(root)?;
-    if stale.is_empty() {
-        say("the generated code is up to date");
-        return Ok(());
-    }
-    Err(format!("{}\nrun `{COMMAND}` and commit what it writes", stale.join("\n")))
-}
-
-/// The generated files that are not what the schema says.
-fn stale(root: &Path) -> Result<Vec<String>, String> {
-    let files = expected(root)?;
-    let present = present(&root.join(OUTPUT))?;
-    let mut stale = Vec::new();
-    for file in &files {
-        match present.get(&file.path) {
-            Some(text) if *text == file.text => {}
-            Some(text) => {
-                let line = text.lines().zip(file.text.lines()).take_while(|(a, b)| a == b).count() + 1;
-                stale.push(format!("{OUTPUT}/{} is stale from line {line} on", file.path));
-            }
-            None => stale.push(format!("{OUTPUT}/{} is missing", file.path)),
+    let mut schemas = Vec::new();
+    for file in sorted(folder)? {
+        if file.extension().is_some_and(|extension| extension == "json") {
+            schemas.push(read(root, &file)?);
         }
     }
-    for path in present.keys().filter(|path| !files.iter().any(|file| file.path == **path)) {
-        stale.push(format!("{OUTPUT}/{path} comes from no schema file any more"));
-    }
-    Ok(stale)
-}
-
-/// The files below the output folder by relative path, with line ends as the generator writes them.
-fn present(output: &Path) -> Result<BTreeMap<String, String>, String> {
-    let mut out = BTreeMap::new();
-    let mut folders = vec![output.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for path in sorted(&folder)? {
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = fs::read(&path).map_err(|error| describe("read", &path, &error))?;
-            let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
-            out.insert(relative(output, &path), text);
-        }
-    }
-    Ok(out)
-}
-
-fn read(root: &Path, path: &Path) -> Result<TextFile, String> {
-    let text = fs::read_to_string(path).map_err(|error| describe("read", path, &error))?;
-    Ok(TextFile::new(relative(root, path), text))
-}
-
-/// The entries of a folder in order; none when it does not exist.
-fn sorted(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(describe("read", folder, &error)),
-    };
-    let paths: Result<Vec<PathBuf>, io::Error> = entries.map(|entry| Ok(entry?.path())).collect();
-    let mut paths = paths.map_err(|error| describe("read", folder, &error))?;
-    paths.sort();
-    Ok(paths)
-}
-
-/// A path below a folder, with slashes on every system.
-fn relative(folder: &Path, path: &Path) -> String {
-    let path = path.strip_prefix(folder).unwrap_or(path);
-    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
-}
-
-fn describe(verb: &str, path: &Path, error: &io::Error) -> String {
-    format!("cannot {verb} {}: {error}", path.display())
-}
-
-#[expect(clippy::print_stdout, reason = "a command's answer to the person who runs it")]
-fn say(text: &str) {
-    println!("{text}");
+    Ok(Some(Generation::new(read(root, &config)?, schemas)))
 }
 
 #[cfg(test)]
@@ -165,7 +82,15 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{OUTPUT, check, sorted, stale, write};
+    use super::{OUTPUT, docs, expected, output, reference_of, sorted};
+
+    fn write(root: &Path) -> Result<(), String> {
+        output(root).settle(&expected(root)?, false)
+    }
+
+    fn check(root: &Path) -> Result<(), String> {
+        output(root).settle(&expected(root)?, true)
+    }
 
     fn workspace() -> &'static Path {
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -190,7 +115,9 @@ mod tests {
 
     #[test]
     fn the_committed_code_is_what_the_schema_says() {
-        let stale = stale(workspace()).unwrap();
+        let root = workspace();
+        let mut stale = output(root).stale(&expected(root).unwrap()).unwrap();
+        stale.extend(docs(root).stale(&[reference_of(root).unwrap()]).unwrap());
         assert!(stale.is_empty(), "{}\nrun `{}`", stale.join("\n"), super::COMMAND);
     }
 

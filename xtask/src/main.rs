@@ -7,7 +7,10 @@
 mod ci;
 mod codegen;
 mod demo;
+mod output;
 mod run;
+mod samples;
+mod schema;
 mod test;
 
 use std::process::ExitCode;
@@ -16,6 +19,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   codegen [--check]   write the generated types from schema/, or tell what is stale
+  schema drift --generation G FILE...
+                      our schema against a published one
   wire [--list]       read and write back messages, one JSON line each
   test                run all tests and print how many passed
   demo                drive the example server through the reference sequence
@@ -27,6 +32,8 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     match command.as_str() {
         "codegen" => run::reported(codegen::run(&run::root(), &rest)),
+        "samples" => run::reported(samples::run(&run::root(), &rest)),
+        "schema" => run::reported(schema::run(&run::root(), &rest)),
         "wire" => run::wire_package("wire", &rest, false),
         "test" => run::without_arguments(&command, &rest, test::run),
         "demo" => demo::run(&rest),

@@ -8,19 +8,28 @@ use crate::names;
 impl<'a> Lowering<'a> {
     pub(super) fn object(&mut self, at: &At<'_>, name: &str, schema: &Json) -> Option<Object> {
         let mut parts = Vec::new();
+        let own = ["x-at-least-one", "x-mcp-method", "x-mcp-direction", "x-extension-id"];
         match schema.get("allOf").and_then(Json::items) {
-            None => self.object_part(at, name, schema, &mut parts),
+            None => {
+                self.only(at, schema, &[PART, &own].concat());
+                self.object_part(at, name, schema, &mut parts);
+            }
             Some(all) => {
+                self.only(at, schema, &[&["allOf"], own.as_slice()].concat());
                 let at = at.child("allOf");
                 for (index, part) in all.iter().enumerate() {
                     let at = at.child(&index.to_string());
                     match part.reference() {
-                        None if index == 0 => self.object_part(&at, name, part, &mut parts),
+                        None if index == 0 => {
+                            self.only(&at, part, PART);
+                            self.object_part(&at, name, part, &mut parts);
+                        }
                         None => self.fault(
                             &at,
                             "only the first part of a composition stands inline; the others are references",
                         ),
                         Some(target) => {
+                            self.only(&at, part, &["$ref"]);
                             if let Some(schema) = self.target(&at, target) {
                                 self.composed(&at, name, target, schema, &mut parts);
                             }
@@ -55,24 +64,43 @@ impl<'a> Lowering<'a> {
     }
 
     fn composed(&mut self, at: &At<'_>, owner: &str, target: &str, schema: &'a Json, parts: &mut Vec<Part>) {
-        let tagged = schema
-            .get("oneOf")
-            .and_then(Json::items)
-            .is_some_and(|a| a.iter().any(|a| a.get("properties").is_some()));
-        if tagged {
+        self.follow(at, target, |this| {
+            // Faults of a composed definition stand where it stands.
+            let place = this.place_of(target)?;
+            this.composed_part(&place, owner, target, schema, parts);
+            Some(())
+        });
+    }
+
+    fn composed_part(
+        &mut self,
+        at: &At<'_>,
+        owner: &str,
+        target: &str,
+        schema: &'a Json,
+        parts: &mut Vec<Part>,
+    ) {
+        if schema.get("x-mixin").is_some() {
+            self.only(at, schema, &[PART, &["x-mixin", "allOf"]].concat());
+        }
+        if schema.get("x-at-least-one").is_some() {
+            self.fault(at, format!("`{target}` says `x-at-least-one`, which is lost when it is composed"));
+        }
+        if is_state(schema) {
             if parts.iter().any(|part| matches!(part, Part::State(_))) {
                 self.fault(at, "an object has at most one state");
             }
             parts.push(Part::State(target.to_owned()));
         } else if let Some(all) = schema.get("allOf").and_then(Json::items) {
-            for part in all {
+            for (index, part) in all.iter().enumerate() {
+                let at = at.child("allOf").child(&index.to_string());
                 match part.reference() {
                     Some(inner) => {
-                        if let Some(schema) = self.target(at, inner) {
-                            self.composed(at, owner, inner, schema, parts);
+                        if let Some(schema) = self.target(&at, inner) {
+                            self.composed(&at, owner, inner, schema, parts);
                         }
                     }
-                    None => self.object_part(at, owner, part, parts),
+                    None => self.object_part(&at, owner, part, parts),
                 }
             }
         } else if self.is_object(schema) {
@@ -129,6 +157,7 @@ impl<'a> Lowering<'a> {
             Json::Integer(number) => ConstantValue::Integer(*number),
             _ => return None,
         };
+        self.only(at, schema, &["const", "x-const-absent"]);
         let absent = schema.get("x-const-absent").is_some();
         Some(Part::Constant(Constant { name: name.to_owned(), value, absent }))
     }
@@ -161,7 +190,9 @@ impl<'a> Lowering<'a> {
         let key = format!("{owner}.{name}");
         let field = match self.config.fields.get(&key) {
             Some(field) => {
-                self.used.insert(format!("fields.{key}"));
+                if *field != names::field_name(name) {
+                    self.used.insert(format!("fields.{key}"));
+                }
                 field.clone()
             }
             None => names::field_name(name),
@@ -170,16 +201,18 @@ impl<'a> Lowering<'a> {
         Some(Member { name: name.to_owned(), field, docs, presence, shape, meta_key })
     }
 
-    /// A plain type and whether it may be null.
-    pub(super) fn shape(&mut self, at: &At<'_>, schema: &Json, nullable: bool) -> Option<(TypeRef, bool)> {
+    /// A plain type and whether it may be null, which only a member may.
+    pub(super) fn shape(&mut self, at: &At<'_>, schema: &Json, member: bool) -> Option<(TypeRef, bool)> {
         if let Some(name) = schema.get("$ref").and(schema.reference()) {
             self.target(at, name)?;
+            let marks: &[&str] = if member { &["$ref", "x-meta-key"] } else { &["$ref"] };
+            self.only(at, schema, marks);
             return Some((TypeRef::Named(name.to_owned()), false));
         }
         let (kind, null) = match schema.get("type") {
             Some(Json::Text(kind)) => (kind.as_str(), false),
             Some(Json::Array(kinds)) => match kinds.as_slice() {
-                [Json::Text(kind), Json::Text(null)] if null == "null" && nullable => (kind.as_str(), true),
+                [Json::Text(kind), Json::Text(null)] if null == "null" && member => (kind.as_str(), true),
                 _ => {
                     self.fault(
                         &at.child("type"),
@@ -193,11 +226,38 @@ impl<'a> Lowering<'a> {
                 return None;
             }
         };
+        let own: &[&str] = match kind {
+            "string" => &["format"],
+            "number" | "integer" => &["format", "minimum", "maximum"],
+            "array" => &["items"],
+            "object" => &["additionalProperties"],
+            _ => &[],
+        };
+        let marks: &[&str] = if member { &["x-meta-key"] } else { &[] };
+        self.only(at, schema, &[&["type"], own, marks].concat());
         let format = schema.get("format").and_then(Json::text);
+        if kind == "string" && matches!(format, Some("uint64" | "millis")) {
+            self.fault(&at.child("format"), "the format is one of numbers");
+        }
         let shape = match kind {
             "string" => TypeRef::Text,
             "boolean" => TypeRef::Boolean,
-            "number" => TypeRef::Number,
+            "number" if format == Some("millis") => {
+                if schema.get("minimum") != Some(&Json::Integer(0)) || schema.get("maximum").is_some() {
+                    self.fault(at, "a number of format `millis` has `minimum: 0` and no `maximum`");
+                }
+                // Fractions are rounded by the reader of a member; lists, maps and newtypes have none.
+                if !member {
+                    self.fault(at, "a number of format `millis` is a member of an object");
+                }
+                TypeRef::Millis
+            }
+            "number" => {
+                if format.is_some() {
+                    self.fault(at, "a number has the format `millis` or none");
+                }
+                TypeRef::Number
+            }
             "integer" if format == Some("uint64") => {
                 if schema.get("minimum") != Some(&Json::Integer(0)) || schema.get("maximum").is_some() {
                     self.fault(at, "an integer of format `uint64` has `minimum: 0` and no `maximum`");
@@ -205,6 +265,9 @@ impl<'a> Lowering<'a> {
                 TypeRef::Unsigned
             }
             "integer" => {
+                if format.is_some() {
+                    self.fault(at, "an integer has the format `uint64` or none");
+                }
                 if schema.get("minimum").is_some() || schema.get("maximum").is_some() {
                     self.fault(at, "bounds of an integer are not enforced; use the format `uint64` for one that is not negative");
                 }
@@ -252,6 +315,7 @@ impl<'a> Lowering<'a> {
                     "an arm of a state leaves `additionalProperties` to the object that it becomes part of",
                 );
             }
+            self.only(&at, arm, PART);
             let required = texts(arm.get("required"));
             let properties = arm.get("properties").and_then(Json::members).unwrap_or_default();
             let mut value = None;
@@ -263,6 +327,7 @@ impl<'a> Lowering<'a> {
                 }
                 match property.get("const") {
                     Some(constant) if tag.get_or_insert_with(|| name.clone()) == name => {
+                        self.only(&at, property, &["const"]);
                         value = constant.text().map(str::to_owned);
                     }
                     Some(_) => self.fault(&at, "all arms of a state have the same constant member"),
@@ -276,6 +341,12 @@ impl<'a> Lowering<'a> {
                 }
                 if member.presence == Presence::Nullable {
                     self.fault(&at, format!("the payload `{}` of a state cannot be null", member.name));
+                }
+                if member.shape == TypeRef::Millis {
+                    self.fault(
+                        &at,
+                        format!("the payload `{}` of a state cannot have the format `millis`", member.name),
+                    );
                 }
             }
             match value {
@@ -324,4 +395,15 @@ impl<'a> Lowering<'a> {
 pub(super) fn texts(json: Option<&Json>) -> Vec<String> {
     let items = json.and_then(Json::items).unwrap_or_default();
     items.iter().filter_map(|item| item.text().map(str::to_owned)).collect()
+}
+
+/// The keywords of an object or an inline part of one.
+const PART: &[&str] = &["type", "properties", "required", "additionalProperties"];
+
+/// Whether a definition is a state: a choice of inline objects.
+pub(super) fn is_state(schema: &Json) -> bool {
+    schema
+        .get("oneOf")
+        .and_then(Json::items)
+        .is_some_and(|arms| arms.iter().any(|a| a.get("properties").is_some()))
 }

@@ -12,6 +12,9 @@ impl<'a> Lowering<'a> {
             self.fault(at, "a union lists its arms under `anyOf`");
             return None;
         };
+        let tagged = schema.get("x-union").and_then(Json::text) == Some("tag");
+        let own: &[&str] = if tagged { &["x-union", "x-tag", "anyOf"] } else { &["x-union", "anyOf"] };
+        self.only(at, schema, own);
         let at = at.child("anyOf");
         match schema.get("x-union").and_then(Json::text)? {
             "kind" => self.kind_union(&at, arms),
@@ -32,6 +35,10 @@ impl<'a> Lowering<'a> {
             if shape == TypeRef::Unsigned {
                 self.fault(&at, "an integer arm takes all integers");
             }
+            // Such a type wants the value's text, which telling the kinds apart has used up.
+            if matches!(&shape, TypeRef::Named(name) if self.config.replace.contains_key(name)) {
+                self.fault(&at, "an arm of a union by kind is no type written by hand");
+            }
             if out.iter().any(|earlier| kind(&earlier.shape) == kind(&shape)) {
                 self.fault(&at, "two arms have the same kind of JSON value");
             }
@@ -44,6 +51,7 @@ impl<'a> Lowering<'a> {
         let mut out: Vec<TagArm> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
+            self.only(&at, arm, &["$ref"]);
             let Some(target) = arm.reference() else {
                 self.fault(&at, "an arm of a union by tag is a reference");
                 continue;
@@ -69,6 +77,7 @@ impl<'a> Lowering<'a> {
         let mut out: Vec<MemberArm> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
+            self.only(&at, arm, &["$ref", "x-member"]);
             let (Some(target), Some(title)) = (arm.reference(), arm.get("title").and_then(Json::text)) else {
                 self.fault(
                     &at,
@@ -99,13 +108,15 @@ impl<'a> Lowering<'a> {
             None => {}
         }
         if schema.get("x-union").is_some() {
-            let mut conditions = Vec::new();
-            for inner in schema.get("anyOf").and_then(Json::items).unwrap_or_default() {
-                let name = inner.reference()?;
-                let schema = self.target(at, name)?;
-                conditions.push(self.arm_condition(at, inner, name, schema)?);
-            }
-            return Some(Condition::Any(conditions));
+            return self.follow(at, target, |this| {
+                let mut conditions = Vec::new();
+                for inner in schema.get("anyOf").and_then(Json::items).unwrap_or_default() {
+                    let name = inner.reference()?;
+                    let schema = this.target(at, name)?;
+                    conditions.push(this.arm_condition(at, inner, name, schema)?);
+                }
+                Some(Condition::Any(conditions))
+            });
         }
         let conditions = self.constants_of(schema);
         if conditions.is_empty() {
@@ -157,21 +168,25 @@ impl<'a> Lowering<'a> {
         conditions
     }
 
+    /// The objects that a definition is composed of, all the way down.
     fn parts_of<'s>(&self, schema: &'s Json) -> Vec<&'s Json>
     where
         'a: 's,
     {
-        match schema.get("allOf").and_then(Json::items) {
-            None => vec![schema],
-            Some(parts) => parts
-                .iter()
-                .map(|part| {
-                    part.reference()
-                        .and_then(|name| self.definitions.get(name))
-                        .map_or(part, |(_, schema)| *schema)
-                })
-                .collect(),
+        // A circle is a fault of the composition itself and is told there.
+        const DEPTH: usize = 16;
+        let (mut found, mut open) = (Vec::new(), vec![(schema, 0)]);
+        while let Some((schema, depth)) = open.pop() {
+            let target =
+                schema.reference().and_then(|name| self.definitions.get(name)).map(|(_, schema)| *schema);
+            match (target, schema.get("allOf").and_then(Json::items)) {
+                _ if depth > DEPTH => {}
+                (Some(target), _) => open.push((target, depth + 1)),
+                (None, Some(parts)) => open.extend(parts.iter().rev().map(|part| (part, depth + 1))),
+                (None, None) => found.push(schema),
+            }
         }
+        found
     }
 }
 
@@ -180,7 +195,7 @@ fn kind(shape: &TypeRef) -> u8 {
     match shape {
         TypeRef::Text => 0,
         TypeRef::Integer | TypeRef::Unsigned => 1,
-        TypeRef::Number => 2,
+        TypeRef::Number | TypeRef::Millis => 2,
         TypeRef::Boolean => 3,
         TypeRef::List(_) => 4,
         // A definition in a union by kind is an object: lists and scalars are written inline.

@@ -35,16 +35,21 @@ impl Context<'_> {
         let methods = constants(&methods, "method");
         let keys = constants(&keys, "key");
         let extensions = constants(&extensions, "extension");
-        quote! {
-            /// The protocol revision, as `protocolVersion` states it.
-            pub const PROTOCOL_VERSION: &str = #generation;
-            /// The methods of this revision.
-            pub mod method { #(#methods)* }
-            /// The keys of `_meta` objects that the protocol defines.
-            pub mod meta_key { #(#keys)* }
-            /// The identifiers of protocol extensions.
-            pub mod extension { #(#extensions)* }
-        }
+        // A proposal never had a version of its own: peers state the revision that it was tried on.
+        let version = names::is_version(generation).then(|| {
+            quote! {
+                /// The protocol revision, as `protocolVersion` states it.
+                pub const PROTOCOL_VERSION: &str = #generation;
+            }
+        });
+        let module = |name: &str, docs: &str, constants: Vec<TokenStream>| {
+            let name = format_ident!("{name}");
+            (!constants.is_empty()).then(|| quote!(#[doc = #docs] pub mod #name { #(#constants)* }))
+        };
+        let methods = module("method", " The methods of this revision.", methods);
+        let keys = module("meta_key", " The keys of `_meta` objects that the protocol defines.", keys);
+        let extensions = module("extension", " The identifiers of protocol extensions.", extensions);
+        quote!(#version #methods #keys #extensions)
     }
 }
 

@@ -27,10 +27,12 @@ impl Field<'_> {
     fn argument(&self) -> (TokenStream, TokenStream) {
         let (ident, ty) = (&self.ident, &self.ty);
         match &self.member.shape {
-            TypeRef::Text | TypeRef::Named(_) => (quote!(#ident: impl Into<#ty>), quote!(#ident.into())),
+            TypeRef::Text | TypeRef::Named(_) | TypeRef::Number => {
+                (quote!(#ident: impl Into<#ty>), quote!(#ident.into()))
+            }
             TypeRef::Unsigned
+            | TypeRef::Millis
             | TypeRef::Integer
-            | TypeRef::Number
             | TypeRef::Boolean
             | TypeRef::List(_)
             | TypeRef::Map(_) => (quote!(#ident: #ty), quote!(#ident)),
@@ -205,6 +207,7 @@ impl Context<'_> {
     fn read_value(&self, field: &Field<'_>) -> TokenStream {
         let seed = match &field.member.shape {
             TypeRef::Unsigned => Some(quote!(support::Unsigned)),
+            TypeRef::Millis => Some(quote!(support::Millis)),
             TypeRef::Integer => Some(quote!(support::Integer)),
             TypeRef::Named(_)
             | TypeRef::Text
@@ -255,7 +258,8 @@ fn constructor(
         match field.member.presence {
             Presence::Required => {
                 arguments.push(argument);
-                let converts = matches!(field.member.shape, TypeRef::Text | TypeRef::Named(_));
+                let converts =
+                    matches!(field.member.shape, TypeRef::Text | TypeRef::Named(_) | TypeRef::Number);
                 values.push(if converts { quote!(#ident: #value) } else { value });
             }
             Presence::Nullable => {

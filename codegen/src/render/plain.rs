@@ -5,19 +5,23 @@ use quote::{format_ident, quote};
 use syn::visit_mut::VisitMut;
 
 use super::{Context, docs};
-use crate::model::{ErrorCode, Item, ItemKind, Variant};
+use crate::model::{ErrorCode, Item, ItemKind, TypeRef, Variant};
 
 /// The Rust types that an item is made of.
 pub(super) fn exported(item: &Item) -> Vec<syn::Ident> {
     let name = format_ident!("{}", item.rust_name);
     match &item.kind {
-        ItemKind::ErrorCodes(_) => vec![data_name(item), name],
+        ItemKind::ErrorCodes(codes) if has_data(codes) => vec![data_name(item), name],
         _ => vec![name],
     }
 }
 
 fn data_name(item: &Item) -> syn::Ident {
     format_ident!("{}Data", item.rust_name)
+}
+
+fn has_data(codes: &[ErrorCode]) -> bool {
+    codes.iter().any(|code| code.data.is_some())
 }
 
 /// Rustdoc's comments begin with a blank, the front end's do not.
@@ -64,6 +68,20 @@ impl Context<'_> {
                     match self { #(Self::#idents => #values),* }
                 }
             }
+            impl support::StringEnum for #name {
+                const NAMES: &'static [&'static str] = &[#(#values),*];
+                const VALUES: &'static [Self] = Self::ALL;
+            }
+            impl serde::Serialize for #name {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serializer.serialize_str(self.as_str())
+                }
+            }
+            impl<'de> serde::Deserialize<'de> for #name {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    support::string_enum(deserializer)
+                }
+            }
             impl ::core::fmt::Display for #name {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.write_str(self.as_str())
@@ -81,41 +99,60 @@ impl Context<'_> {
         }
     }
 
-    pub(super) fn newtype(&self, item: &Item) -> TokenStream {
+    pub(super) fn newtype(&self, item: &Item, shape: &TypeRef) -> TokenStream {
+        let name = format_ident!("{}", item.rust_name);
+        let read = match shape {
+            TypeRef::Unsigned => {
+                quote!(serde::de::DeserializeSeed::deserialize(support::Unsigned, deserializer))
+            }
+            TypeRef::Integer => {
+                quote!(serde::de::DeserializeSeed::deserialize(support::Integer, deserializer))
+            }
+            _ => quote!(serde::Deserialize::deserialize(deserializer)),
+        };
         let mut items = self.front.items(&item.rust_name).to_vec();
         for item in &mut items {
             DocBlanks.visit_item_mut(item);
         }
-        quote!(#(#items)*)
+        quote! {
+            #(#items)*
+            impl serde::Serialize for #name {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    self.0.serialize(serializer)
+                }
+            }
+            impl<'de> serde::Deserialize<'de> for #name {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    #read.map(Self)
+                }
+            }
+        }
     }
 
     pub(super) fn error_codes(&self, item: &Item, codes: &[ErrorCode]) -> TokenStream {
-        let root = &self.root;
-
-        let (name, data) = (format_ident!("{}", item.rust_name), data_name(item));
+        let name = format_ident!("{}", item.rust_name);
         let variants: Vec<_> = codes.iter().map(|code| format_ident!("{}", code.variant)).collect();
         let numbers: Vec<_> = codes.iter().map(|code| Literal::i64_unsuffixed(code.code)).collect();
         let variant_docs = codes.iter().map(|code| docs(&code.docs));
         let item_docs = docs(&item.docs);
-        let statuses = codes.iter().zip(&variants).filter_map(|(code, variant)| {
-            let status = Literal::u16_unsuffixed(code.http_status?);
-            Some(quote!(Self::#variant => Some(#status),))
-        });
-        let typed: Vec<_> = codes
+        let statuses: Vec<_> = codes
             .iter()
             .zip(&variants)
-            .filter_map(|(code, variant)| code.data.as_ref().map(|target| (variant, self.type_of(target))))
+            .filter_map(|(code, variant)| {
+                let status = Literal::u16_unsuffixed(code.http_status?);
+                Some(quote!(Self::#variant => Some(#status),))
+            })
             .collect();
-        let declared = typed.iter().map(|(variant, ty)| {
-            let docs = format!(" Of [`{name}::{variant}`].");
-            quote!(#[doc = #docs] #variant(#ty))
+        let http_status = (!statuses.is_empty()).then(|| {
+            quote! {
+                /// The HTTP status that goes with the code, where one is fixed.
+                #[must_use]
+                pub const fn http_status(self) -> Option<u16> {
+                    match self { #(#statuses)* _ => None }
+                }
+            }
         });
-        let decoded = typed
-            .iter()
-            .map(|(variant, ty)| quote!(#name::#variant => raw.get::<#ty>().map(Self::#variant),));
-        let encoded =
-            typed.iter().map(|(variant, _)| quote!(Self::#variant(data) => #root::RawJson::new(data),));
-        let data_docs = format!(" The `data` of an error, by its [`{name}`].");
+        let data = has_data(codes).then(|| self.error_data(item, codes));
         quote! {
             #item_docs
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,11 +173,7 @@ impl Context<'_> {
                 pub const fn from_code(code: i64) -> Self {
                     match code { #(#numbers => Self::#variants,)* code => Self::Other(code) }
                 }
-                /// The HTTP status that goes with the code, where one is fixed.
-                #[must_use]
-                pub const fn http_status(self) -> Option<u16> {
-                    match self { #(#statuses)* _ => None }
-                }
+                #http_status
             }
             impl serde::Serialize for #name {
                 fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -152,6 +185,32 @@ impl Context<'_> {
                     serde::de::DeserializeSeed::deserialize(support::Integer, deserializer).map(Self::from_code)
                 }
             }
+            #data
+        }
+    }
+
+    /// The data that the codes describe, as one enum.
+    fn error_data(&self, item: &Item, codes: &[ErrorCode]) -> TokenStream {
+        let root = &self.root;
+        let (name, data) = (format_ident!("{}", item.rust_name), data_name(item));
+        let typed: Vec<_> = codes
+            .iter()
+            .filter_map(|code| {
+                let variant = format_ident!("{}", code.variant);
+                code.data.as_ref().map(|target| (variant, self.type_of(target)))
+            })
+            .collect();
+        let declared = typed.iter().map(|(variant, ty)| {
+            let docs = format!(" Of [`{name}::{variant}`].");
+            quote!(#[doc = #docs] #variant(#ty))
+        });
+        let decoded = typed
+            .iter()
+            .map(|(variant, ty)| quote!(#name::#variant => raw.get::<#ty>().map(Self::#variant),));
+        let encoded =
+            typed.iter().map(|(variant, _)| quote!(Self::#variant(data) => #root::RawJson::new(data),));
+        let data_docs = format!(" The `data` of an error, by its [`{name}`].");
+        quote! {
             #[doc = #data_docs]
             #[derive(Clone, Debug, PartialEq)]
             #[non_exhaustive]

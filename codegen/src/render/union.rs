@@ -57,6 +57,7 @@ impl Context<'_> {
     }
 
     fn kind_union(&self, item: &Item, arms: &[KindArm]) -> TokenStream {
+        let root = &self.root;
         let name = format_ident!("{}", item.rust_name);
         let (mut rows, mut methods, mut expected) = (Vec::new(), Vec::new(), Vec::new());
         let mut eq = true;
@@ -70,7 +71,7 @@ impl Context<'_> {
                 TypeRef::Text => (
                     "a string",
                     quote! {
-                        fn string(text: &str) -> #option { #some(Self::#variant(text.into())) }
+                        fn string(text: String) -> #option { #some(Self::#variant(text)) }
                     },
                 ),
                 TypeRef::Integer | TypeRef::Unsigned => (
@@ -79,10 +80,11 @@ impl Context<'_> {
                         fn integer(number: i64) -> #option { #some(Self::#variant(number)) }
                     },
                 ),
-                TypeRef::Number => (
+                // Lowering lets durations be members of objects only.
+                TypeRef::Number | TypeRef::Millis => (
                     "a number",
                     quote! {
-                        fn number(number: f64) -> #option { #some(Self::#variant(number)) }
+                        fn number(number: #root::Number) -> #option { #some(Self::#variant(number)) }
                     },
                 ),
                 TypeRef::Boolean => (
@@ -113,6 +115,12 @@ impl Context<'_> {
             methods.push(method);
             rows.push((variant, ty, format!(" Written as {kind}.")));
         }
+        let numbers = arms.iter().any(|arm| arm.shape == TypeRef::Number);
+        let keeps_numbers = numbers.then(|| {
+            quote!(
+                const KEEPS_NUMBERS: bool = true;
+            )
+        });
         let enumeration = self.enumeration(item, &rows, "kind_union");
         let expected = format!("{} (`{}`)", expected.join(" or "), item.schema_name);
         // Identifiers are keys of tables; floats and objects have no such equality.
@@ -149,6 +157,7 @@ impl Context<'_> {
             #enumeration
             impl support::KindUnion for #name {
                 const EXPECTED: &'static str = #expected;
+                #keeps_numbers
                 #(#methods)*
             }
             #key

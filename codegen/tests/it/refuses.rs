@@ -79,6 +79,12 @@ fn a_union_says_how_its_arms_are_told_apart() {
         "A/anyOf/1",
         "the same kind of JSON value",
     );
+    check_with(
+        r##"{"A":{"description":"A.","x-union":"kind","anyOf":[{"title":"X","type":"string"},{"title":"Y","$ref":"#/$defs/B"}]},"B":{"description":"B.","type":"object","additionalProperties":{}}}"##,
+        "[replace]\nB = \"RawObject\"",
+        "A/anyOf/1",
+        "is no type written by hand",
+    );
     check(r#"{"A":{"description":"A.","x-union":"tag","anyOf":[{"type":"string"}]}}"#, "A", "needs `x-tag`");
     let arm = r#""B":{"description":"B.","type":"object","properties":{},"additionalProperties":{}}"#;
     check(
@@ -116,6 +122,27 @@ fn integers_have_bounds_that_types_can_hold() {
     ] {
         check(&object(&format!(r#""b":{{"description":"B.",{schema}}}"#), ""), "A/properties/b", message);
     }
+}
+
+#[test]
+fn milliseconds_are_members_with_a_lower_bound() {
+    for (schema, pointer, message) in [
+        (r#""type":"number","format":"millis""#, "A/properties/b", "has `minimum: 0`"),
+        (r#""type":"number","format":"millis","minimum":0,"maximum":9"#, "A/properties/b", "no `maximum`"),
+        (r#""type":"number","format":"uint64","minimum":0"#, "A/properties/b", "`millis` or none"),
+        (
+            r#""type":"array","items":{"type":"number","format":"millis","minimum":0}"#,
+            "A/properties/b/items",
+            "is a member of an object",
+        ),
+    ] {
+        check(&object(&format!(r#""b":{{"description":"B.",{schema}}}"#), ""), pointer, message);
+    }
+    check(
+        r#"{"A":{"description":"A.","oneOf":[{"type":"object","properties":{"s":{"const":"x"},"p":{"description":"P.","type":"number","format":"millis","minimum":0}},"required":["s","p"]}]}}"#,
+        "A/oneOf/0",
+        "cannot have the format `millis`",
+    );
 }
 
 #[test]
@@ -186,4 +213,150 @@ fn all_faults_of_a_stage_come_at_once() {
 fn a_method_goes_with_its_constant() {
     let request = r#"{"A":{"description":"A.","x-mcp-method":"a/b","x-mcp-direction":"both","type":"object","properties":{"method":{"const":"a/c"}},"required":["method"],"additionalProperties":{}}}"#;
     check(request, "A", "go together");
+}
+
+/// Each keyword has its place; elsewhere it would be taken for a rule that nothing keeps.
+#[test]
+fn a_keyword_where_nothing_reads_it_is_refused() {
+    for (schema, keyword) in [
+        (r#""type":"string","x-at-least-one":["a"]"#, "x-at-least-one"),
+        (r#""type":"string","x-http-status":400"#, "x-http-status"),
+        (r#""type":"string","x-tag":"a""#, "x-tag"),
+        (r#""type":"string","minimum":0"#, "minimum"),
+        (r#""type":"string","items":{"type":"string"}"#, "items"),
+        (r#""type":"string","x-const-absent":true"#, "x-const-absent"),
+        (r#""type":"boolean","format":"uri""#, "format"),
+        (r#""type":"string","minLength":1"#, "minLength"),
+        (r#""type":"string","default":"a""#, "default"),
+    ] {
+        check(&format!(r#"{{"A":{{"description":"A.",{schema}}}}}"#), &format!("A/{keyword}"), "");
+    }
+    check(
+        &object(r#""b":{"description":"B.","type":"string","format":"uint64"}"#, ""),
+        "A/properties/b/format",
+        "one of numbers",
+    );
+    let mixin = r##""B":{"description":"B.","x-mixin":true,"type":"object","properties":{"c":{"description":"C.","type":"string"}},"x-at-least-one":["c"],"additionalProperties":{}}"##;
+    let composed = r##""A":{"description":"A.","allOf":[{"type":"object","additionalProperties":{}},{"$ref":"#/$defs/B"}]}"##;
+    check(&format!("{{{composed},{mixin}}}"), "B", "lost when it is composed");
+}
+
+#[test]
+fn circles_are_refused() {
+    let compose = |name: &str, target: &str| {
+        format!(
+            r##""{name}":{{"description":"D.","allOf":[{{"type":"object","additionalProperties":{{}}}},{{"$ref":"#/$defs/{target}"}}]}}"##
+        )
+    };
+    check(&format!("{{{}}}", compose("A", "A")), "A/allOf/1", "leads back to itself");
+    check(&format!("{{{},{}}}", compose("A", "B"), compose("B", "A")), "B/allOf/1", "leads back to itself");
+    let itself = "would contain itself";
+    check(&object(r##""b":{"description":"B.","$ref":"#/$defs/A"}"##, ""), "A", itself);
+    check(r##"{"A":{"description":"A.","$ref":"#/$defs/A"}}"##, "A", itself);
+    let union = r##"{"A":{"description":"A.","x-union":"kind","anyOf":[{"title":"Text","type":"string"},{"title":"More","$ref":"#/$defs/B"}]},
+        "B":{"description":"B.","type":"object","properties":{"a":{"description":"A.","$ref":"#/$defs/A"}},"additionalProperties":{}}}"##;
+    check(union, "A", itself);
+    let list = r##"{"A":{"description":"A.","type":"object","properties":{"more":{"description":"More.","type":"array","items":{"$ref":"#/$defs/A"}}},"additionalProperties":{}}}"##;
+    assert!(run(&file(list), "").is_ok(), "a list stands in between");
+}
+
+#[test]
+fn names_that_rust_cannot_have_are_refused_where_they_come_from() {
+    for member in ["", "_", "$", "*/", "{}", "x/", "1a", "-"] {
+        let quoted = format!(r#""{member}":{{"description":"B.","type":"string"}}"#);
+        check(&object(&quoted, ""), "A", "no field can have the Rust name");
+    }
+    // A keyword gets an underscore; some cannot be written even so.
+    for member in ["self", "type", "gen", "fn", "async"] {
+        let quoted = format!(r#""{member}":{{"description":"B.","type":"string"}}"#);
+        let made = run(&file(&object(&quoted, "")), "").unwrap();
+        assert!(made.iter().any(|file| file.text.contains(&format!("pub {member}_:"))), "{member}");
+    }
+    for name in ["Option", "Result", "String", "Vec", "Some", "Self", "Box"] {
+        check(
+            &format!(r#"{{"{name}":{{"description":"A.","type":"string"}}}}"#),
+            name,
+            "no type can have the Rust name",
+        );
+    }
+    for (config, place) in [
+        ("[names]\nA = \"1x\"", "A"),
+        ("[names]\nA = \"\"", "A"),
+        ("[replace]\nA = \"a b\"", "A"),
+        ("[replace]\nA = \"std::fs\"", "A"),
+    ] {
+        check_with(r#"{"A":{"description":"A.","type":"string"}}"#, config, place, "name");
+    }
+    let member = object(r#""b":{"description":"B.","type":"string"}"#, "");
+    for field in ["a-b", "", "fn"] {
+        check_with(
+            &member,
+            &format!("[fields]\n\"A.b\" = \"{field}\""),
+            "A",
+            "no field can have the Rust name",
+        );
+    }
+    let values = |a: &str, b: &str| {
+        format!(
+            r#"{{"A":{{"description":"A.","type":"string","oneOf":[{{"const":"{a}","description":"A."}},{{"const":"{b}","description":"B."}}]}}}}"#
+        )
+    };
+    check(&values("a", "A"), "A", "have the Rust variant `A`");
+    check(&values("a-b", "a_b"), "A", "have the Rust variant `AB`");
+    for value in ["", "1", "\\n", "*/", "self"] {
+        check(&values("x", value), "A", "makes no name of a Rust variant");
+    }
+}
+
+#[test]
+fn texts_that_hide_what_they_say_are_refused() {
+    for text in ["a\\rb", "a\u{202e}b", "a\u{2028}b"] {
+        check(
+            &format!(r#"{{"A":{{"description":"{text}","type":"string"}}}}"#),
+            "A/description",
+            "hide what it says",
+        );
+    }
+    // What is only odd is kept: comments, brackets, quotes.
+    let odd = r#"{"A":{"description":"*/ ] `unclosed \"quoted\" {braces} #","type":"string"}}"#;
+    assert!(run(&file(odd), "").is_ok());
+}
+
+#[test]
+fn an_arm_of_a_union_by_kind_is_inline_unless_it_is_an_object() {
+    let union = r##"{"A":{"description":"A.","x-union":"kind","anyOf":[{"title":"Text","type":"string"},{"title":"More","$ref":"#/$defs/B"}]},
+        "B":{"description":"B.","type":"array","items":{"type":"string"}}}"##;
+    check(union, "A", "`B` is no object");
+}
+
+/// A fault of a part that several definitions are composed of is told once, where the part stands.
+#[test]
+fn a_fault_of_a_composed_part_is_told_once_at_the_part() {
+    let compose = |name: &str| {
+        format!(
+            r##""{name}":{{"description":"D.","allOf":[{{"type":"object","additionalProperties":{{}}}},{{"$ref":"#/$defs/Core"}}]}}"##
+        )
+    };
+    let core = r#""Core":{"description":"C.","x-mixin":true,"type":"object","properties":{"b":{"type":"string"}},"additionalProperties":{}}"#;
+    let errors = run(&file(&format!("{{{},{},{core}}}", compose("A"), compose("B"))), "").unwrap_err();
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    assert_eq!(errors[0].place, "#/$defs/Core/properties/b");
+}
+
+#[test]
+fn a_definition_with_a_type_by_hand_still_says_what_it_is() {
+    let config = "[replace]\nA = \"RawJson\"";
+    check_with(r#"{"A":{"description":"A.","type":"strng"}}"#, config, "A/type", "the name of a JSON type");
+    check_with(
+        r#"{"A":{"description":"A.","type":"integer","minLength":-2}}"#,
+        config,
+        "A/minLength",
+        "outside the dialect",
+    );
+    check_with(
+        r#"{"A":{"description":"A.","type":"string","items":{"type":"string"}}}"#,
+        config,
+        "A/items",
+        "means nothing here",
+    );
 }

@@ -6,10 +6,208 @@
 #[macro_export]
 macro_rules! for_each_wire_type {
     ($callback:ident) => {
-        $callback ! { ["2026-07-28", "RequestId", $crate::v2026_07_28::RequestId]
-        ["2026-07-28", "ProgressToken", $crate::v2026_07_28::ProgressToken]
-        ["2026-07-28", "ResultType", $crate::v2026_07_28::ResultType] ["2026-07-28",
-        "Result", $crate::v2026_07_28::ResultObject] ["2026-07-28", "JSONRPCMessage",
+        $callback ! { ["2025-11-25", "RequestId", $crate::v2025_11_25::RequestId]
+        ["2025-11-25", "ProgressToken", $crate::v2025_11_25::ProgressToken]
+        ["2025-11-25", "Result", $crate::v2025_11_25::ResultObject] ["2025-11-25",
+        "EmptyResult", $crate::v2025_11_25::EmptyResult] ["2025-11-25",
+        "EmptyResultResponse", $crate::v2025_11_25::EmptyResultResponse] ["2025-11-25",
+        "JSONRPCMessage", $crate::v2025_11_25::JsonRpcMessage] ["2025-11-25",
+        "JSONRPCRequest", $crate::v2025_11_25::JsonRpcRequest] ["2025-11-25",
+        "JSONRPCNotification", $crate::v2025_11_25::JsonRpcNotification] ["2025-11-25",
+        "JSONRPCResponse", $crate::v2025_11_25::JsonRpcResponse] ["2025-11-25",
+        "JSONRPCResultResponse", $crate::v2025_11_25::JsonRpcResultResponse]
+        ["2025-11-25", "JSONRPCErrorResponse", $crate::v2025_11_25::JsonRpcErrorResponse]
+        ["2025-11-25", "RequestParams", $crate::v2025_11_25::RequestParams]
+        ["2025-11-25", "PaginatedRequestParams",
+        $crate::v2025_11_25::PaginatedRequestParams] ["2025-11-25", "NotificationParams",
+        $crate::v2025_11_25::NotificationParams] ["2025-11-25", "InitializeRequest",
+        $crate::v2025_11_25::InitializeRequest] ["2025-11-25", "InitializeRequestParams",
+        $crate::v2025_11_25::InitializeRequestParams] ["2025-11-25", "InitializeResult",
+        $crate::v2025_11_25::InitializeResult] ["2025-11-25", "InitializeResultResponse",
+        $crate::v2025_11_25::InitializeResultResponse] ["2025-11-25",
+        "InitializedNotification", $crate::v2025_11_25::InitializedNotification]
+        ["2025-11-25", "PingRequest", $crate::v2025_11_25::PingRequest] ["2025-11-25",
+        "ListToolsRequest", $crate::v2025_11_25::ListToolsRequest] ["2025-11-25",
+        "ListToolsResult", $crate::v2025_11_25::ListToolsResult] ["2025-11-25",
+        "ListToolsResultResponse", $crate::v2025_11_25::ListToolsResultResponse]
+        ["2025-11-25", "Tool", $crate::v2025_11_25::Tool] ["2025-11-25",
+        "ToolInputSchema", $crate::v2025_11_25::ToolInputSchema] ["2025-11-25",
+        "ToolOutputSchema", $crate::v2025_11_25::ToolOutputSchema] ["2025-11-25",
+        "ToolExecution", $crate::v2025_11_25::ToolExecution] ["2025-11-25",
+        "TaskSupport", $crate::v2025_11_25::TaskSupport] ["2025-11-25",
+        "ToolAnnotations", $crate::v2025_11_25::ToolAnnotations] ["2025-11-25",
+        "CallToolRequest", $crate::v2025_11_25::CallToolRequest] ["2025-11-25",
+        "CallToolRequestParams", $crate::v2025_11_25::CallToolRequestParams]
+        ["2025-11-25", "CallToolResult", $crate::v2025_11_25::CallToolResult]
+        ["2025-11-25", "CallToolResponse", $crate::v2025_11_25::CallToolResponse]
+        ["2025-11-25", "CallToolResultResponse",
+        $crate::v2025_11_25::CallToolResultResponse] ["2025-11-25", "ContentBlock",
+        $crate::v2025_11_25::ContentBlock] ["2025-11-25", "TextContent",
+        $crate::v2025_11_25::TextContent] ["2025-11-25", "ImageContent",
+        $crate::v2025_11_25::ImageContent] ["2025-11-25", "AudioContent",
+        $crate::v2025_11_25::AudioContent] ["2025-11-25", "ResourceLink",
+        $crate::v2025_11_25::ResourceLink] ["2025-11-25", "EmbeddedResource",
+        $crate::v2025_11_25::EmbeddedResource] ["2025-11-25", "ResourceContents",
+        $crate::v2025_11_25::ResourceContents] ["2025-11-25", "TextResourceContents",
+        $crate::v2025_11_25::TextResourceContents] ["2025-11-25", "BlobResourceContents",
+        $crate::v2025_11_25::BlobResourceContents] ["2025-11-25", "Annotations",
+        $crate::v2025_11_25::Annotations] ["2025-11-25", "Role",
+        $crate::v2025_11_25::Role] ["2025-11-25", "ElicitRequest",
+        $crate::v2025_11_25::ElicitRequest] ["2025-11-25", "ElicitRequestParams",
+        $crate::v2025_11_25::ElicitRequestParams] ["2025-11-25",
+        "ElicitRequestFormParams", $crate::v2025_11_25::ElicitRequestFormParams]
+        ["2025-11-25", "ElicitationFormMode", $crate::v2025_11_25::ElicitationFormMode]
+        ["2025-11-25", "ElicitFormSchema", $crate::v2025_11_25::ElicitFormSchema]
+        ["2025-11-25", "ElicitFormProperties", $crate::v2025_11_25::ElicitFormProperties]
+        ["2025-11-25", "ElicitRequestURLParams",
+        $crate::v2025_11_25::ElicitRequestUrlParams] ["2025-11-25",
+        "PrimitiveSchemaDefinition", $crate::v2025_11_25::PrimitiveSchemaDefinition]
+        ["2025-11-25", "StringSchema", $crate::v2025_11_25::StringSchema] ["2025-11-25",
+        "StringFormat", $crate::v2025_11_25::StringFormat] ["2025-11-25", "NumberSchema",
+        $crate::v2025_11_25::NumberSchema] ["2025-11-25", "NumberKind",
+        $crate::v2025_11_25::NumberKind] ["2025-11-25", "BooleanSchema",
+        $crate::v2025_11_25::BooleanSchema] ["2025-11-25", "EnumSchema",
+        $crate::v2025_11_25::EnumSchema] ["2025-11-25", "SingleSelectEnumSchema",
+        $crate::v2025_11_25::SingleSelectEnumSchema] ["2025-11-25",
+        "MultiSelectEnumSchema", $crate::v2025_11_25::MultiSelectEnumSchema]
+        ["2025-11-25", "UntitledSingleSelectEnumSchema",
+        $crate::v2025_11_25::UntitledSingleSelectEnumSchema] ["2025-11-25",
+        "TitledSingleSelectEnumSchema",
+        $crate::v2025_11_25::TitledSingleSelectEnumSchema] ["2025-11-25",
+        "UntitledMultiSelectEnumSchema",
+        $crate::v2025_11_25::UntitledMultiSelectEnumSchema] ["2025-11-25",
+        "UntitledMultiSelectItems", $crate::v2025_11_25::UntitledMultiSelectItems]
+        ["2025-11-25", "TitledMultiSelectEnumSchema",
+        $crate::v2025_11_25::TitledMultiSelectEnumSchema] ["2025-11-25",
+        "TitledMultiSelectItems", $crate::v2025_11_25::TitledMultiSelectItems]
+        ["2025-11-25", "LegacyTitledEnumSchema",
+        $crate::v2025_11_25::LegacyTitledEnumSchema] ["2025-11-25", "EnumOption",
+        $crate::v2025_11_25::EnumOption] ["2025-11-25", "EnumSelection",
+        $crate::v2025_11_25::EnumSelection] ["2025-11-25", "ElicitResult",
+        $crate::v2025_11_25::ElicitResult] ["2025-11-25", "ElicitAction",
+        $crate::v2025_11_25::ElicitAction] ["2025-11-25", "ElicitContent",
+        $crate::v2025_11_25::ElicitContent] ["2025-11-25", "ElicitValue",
+        $crate::v2025_11_25::ElicitValue] ["2025-11-25", "ElicitResponse",
+        $crate::v2025_11_25::ElicitResponse] ["2025-11-25", "ElicitResultResponse",
+        $crate::v2025_11_25::ElicitResultResponse] ["2025-11-25",
+        "ElicitationCompleteNotification",
+        $crate::v2025_11_25::ElicitationCompleteNotification] ["2025-11-25",
+        "ElicitationCompleteNotificationParams",
+        $crate::v2025_11_25::ElicitationCompleteNotificationParams] ["2025-11-25",
+        "CreateMessageRequest", $crate::v2025_11_25::CreateMessageRequest] ["2025-11-25",
+        "CreateMessageRequestParams", $crate::v2025_11_25::CreateMessageRequestParams]
+        ["2025-11-25", "IncludeContext", $crate::v2025_11_25::IncludeContext]
+        ["2025-11-25", "ModelPreferences", $crate::v2025_11_25::ModelPreferences]
+        ["2025-11-25", "ModelHint", $crate::v2025_11_25::ModelHint] ["2025-11-25",
+        "ToolChoice", $crate::v2025_11_25::ToolChoice] ["2025-11-25", "ToolChoiceMode",
+        $crate::v2025_11_25::ToolChoiceMode] ["2025-11-25", "SamplingMessage",
+        $crate::v2025_11_25::SamplingMessage] ["2025-11-25", "SamplingMessageContent",
+        $crate::v2025_11_25::SamplingMessageContent] ["2025-11-25",
+        "SamplingMessageContentBlock", $crate::v2025_11_25::SamplingMessageContentBlock]
+        ["2025-11-25", "ToolUseContent", $crate::v2025_11_25::ToolUseContent]
+        ["2025-11-25", "ToolResultContent", $crate::v2025_11_25::ToolResultContent]
+        ["2025-11-25", "CreateMessageResult", $crate::v2025_11_25::CreateMessageResult]
+        ["2025-11-25", "CreateMessageResponse",
+        $crate::v2025_11_25::CreateMessageResponse] ["2025-11-25",
+        "CreateMessageResultResponse", $crate::v2025_11_25::CreateMessageResultResponse]
+        ["2025-11-25", "ListRootsRequest", $crate::v2025_11_25::ListRootsRequest]
+        ["2025-11-25", "ListRootsResult", $crate::v2025_11_25::ListRootsResult]
+        ["2025-11-25", "ListRootsResultResponse",
+        $crate::v2025_11_25::ListRootsResultResponse] ["2025-11-25", "Root",
+        $crate::v2025_11_25::Root] ["2025-11-25", "CancelledNotification",
+        $crate::v2025_11_25::CancelledNotification] ["2025-11-25",
+        "CancelledNotificationParams", $crate::v2025_11_25::CancelledNotificationParams]
+        ["2025-11-25", "ProgressNotification", $crate::v2025_11_25::ProgressNotification]
+        ["2025-11-25", "ProgressNotificationParams",
+        $crate::v2025_11_25::ProgressNotificationParams] ["2025-11-25",
+        "SetLevelRequest", $crate::v2025_11_25::SetLevelRequest] ["2025-11-25",
+        "SetLevelRequestParams", $crate::v2025_11_25::SetLevelRequestParams]
+        ["2025-11-25", "LoggingMessageNotification",
+        $crate::v2025_11_25::LoggingMessageNotification] ["2025-11-25",
+        "LoggingMessageNotificationParams",
+        $crate::v2025_11_25::LoggingMessageNotificationParams] ["2025-11-25",
+        "LoggingLevel", $crate::v2025_11_25::LoggingLevel] ["2025-11-25",
+        "ToolListChangedNotification", $crate::v2025_11_25::ToolListChangedNotification]
+        ["2025-11-25", "PromptListChangedNotification",
+        $crate::v2025_11_25::PromptListChangedNotification] ["2025-11-25",
+        "ResourceListChangedNotification",
+        $crate::v2025_11_25::ResourceListChangedNotification] ["2025-11-25",
+        "RootsListChangedNotification",
+        $crate::v2025_11_25::RootsListChangedNotification] ["2025-11-25",
+        "ResourceUpdatedNotification", $crate::v2025_11_25::ResourceUpdatedNotification]
+        ["2025-11-25", "ResourceUpdatedNotificationParams",
+        $crate::v2025_11_25::ResourceUpdatedNotificationParams] ["2025-11-25",
+        "ErrorCode", $crate::v2025_11_25::ErrorCode] ["2025-11-25", "Error",
+        $crate::v2025_11_25::ErrorObject] ["2025-11-25", "URLElicitationRequiredError",
+        $crate::v2025_11_25::UrlElicitationRequiredError] ["2025-11-25",
+        "URLElicitationRequiredErrorObject",
+        $crate::v2025_11_25::UrlElicitationRequiredErrorObject] ["2025-11-25",
+        "URLElicitationRequiredErrorData",
+        $crate::v2025_11_25::UrlElicitationRequiredErrorData] ["2025-11-25",
+        "MetaObject", $crate::v2025_11_25::MetaObject] ["2025-11-25",
+        "RequestMetaObject", $crate::v2025_11_25::RequestMetaObject] ["2025-11-25",
+        "ResultMetaObject", $crate::v2025_11_25::ResultMetaObject] ["2025-11-25",
+        "NotificationMetaObject", $crate::v2025_11_25::NotificationMetaObject]
+        ["2025-11-25", "CreateTaskResultMetaObject",
+        $crate::v2025_11_25::CreateTaskResultMetaObject] ["2025-11-25",
+        "ClientCapabilities", $crate::v2025_11_25::ClientCapabilities] ["2025-11-25",
+        "ServerCapabilities", $crate::v2025_11_25::ServerCapabilities] ["2025-11-25",
+        "ClientTasksCapability", $crate::v2025_11_25::ClientTasksCapability]
+        ["2025-11-25", "ClientTaskRequestsCapability",
+        $crate::v2025_11_25::ClientTaskRequestsCapability] ["2025-11-25",
+        "SamplingTasksCapability", $crate::v2025_11_25::SamplingTasksCapability]
+        ["2025-11-25", "ElicitationTasksCapability",
+        $crate::v2025_11_25::ElicitationTasksCapability] ["2025-11-25",
+        "ServerTasksCapability", $crate::v2025_11_25::ServerTasksCapability]
+        ["2025-11-25", "ServerTaskRequestsCapability",
+        $crate::v2025_11_25::ServerTaskRequestsCapability] ["2025-11-25",
+        "ToolsTasksCapability", $crate::v2025_11_25::ToolsTasksCapability] ["2025-11-25",
+        "CapabilityMark", $crate::v2025_11_25::CapabilityMark] ["2025-11-25",
+        "CapabilitySettings", $crate::v2025_11_25::CapabilitySettings] ["2025-11-25",
+        "ExperimentalCapabilities", $crate::v2025_11_25::ExperimentalCapabilities]
+        ["2025-11-25", "ElicitationCapability",
+        $crate::v2025_11_25::ElicitationCapability] ["2025-11-25", "SamplingCapability",
+        $crate::v2025_11_25::SamplingCapability] ["2025-11-25", "RootsCapability",
+        $crate::v2025_11_25::RootsCapability] ["2025-11-25", "ToolsCapability",
+        $crate::v2025_11_25::ToolsCapability] ["2025-11-25", "PromptsCapability",
+        $crate::v2025_11_25::PromptsCapability] ["2025-11-25", "ResourcesCapability",
+        $crate::v2025_11_25::ResourcesCapability] ["2025-11-25", "Implementation",
+        $crate::v2025_11_25::Implementation] ["2025-11-25", "Icon",
+        $crate::v2025_11_25::Icon] ["2025-11-25", "IconTheme",
+        $crate::v2025_11_25::IconTheme] ["2025-11-25", "TaskStatus",
+        $crate::v2025_11_25::TaskStatus] ["2025-11-25", "TaskMetadata",
+        $crate::v2025_11_25::TaskMetadata] ["2025-11-25", "RelatedTaskMetadata",
+        $crate::v2025_11_25::RelatedTaskMetadata] ["2025-11-25",
+        "TaskAugmentedRequestParams", $crate::v2025_11_25::TaskAugmentedRequestParams]
+        ["2025-11-25", "Task", $crate::v2025_11_25::Task] ["2025-11-25",
+        "CreateTaskResult", $crate::v2025_11_25::CreateTaskResult] ["2025-11-25",
+        "CreateTaskResultResponse", $crate::v2025_11_25::CreateTaskResultResponse]
+        ["2025-11-25", "GetTaskRequest", $crate::v2025_11_25::GetTaskRequest]
+        ["2025-11-25", "GetTaskRequestParams", $crate::v2025_11_25::GetTaskRequestParams]
+        ["2025-11-25", "GetTaskResult", $crate::v2025_11_25::GetTaskResult]
+        ["2025-11-25", "GetTaskResultResponse",
+        $crate::v2025_11_25::GetTaskResultResponse] ["2025-11-25",
+        "GetTaskPayloadRequest", $crate::v2025_11_25::GetTaskPayloadRequest]
+        ["2025-11-25", "GetTaskPayloadRequestParams",
+        $crate::v2025_11_25::GetTaskPayloadRequestParams] ["2025-11-25",
+        "GetTaskPayloadResult", $crate::v2025_11_25::GetTaskPayloadResult] ["2025-11-25",
+        "GetTaskPayloadResultResponse",
+        $crate::v2025_11_25::GetTaskPayloadResultResponse] ["2025-11-25",
+        "ListTasksRequest", $crate::v2025_11_25::ListTasksRequest] ["2025-11-25",
+        "ListTasksResult", $crate::v2025_11_25::ListTasksResult] ["2025-11-25",
+        "ListTasksResultResponse", $crate::v2025_11_25::ListTasksResultResponse]
+        ["2025-11-25", "CancelTaskRequest", $crate::v2025_11_25::CancelTaskRequest]
+        ["2025-11-25", "CancelTaskRequestParams",
+        $crate::v2025_11_25::CancelTaskRequestParams] ["2025-11-25", "CancelTaskResult",
+        $crate::v2025_11_25::CancelTaskResult] ["2025-11-25", "CancelTaskResultResponse",
+        $crate::v2025_11_25::CancelTaskResultResponse] ["2025-11-25",
+        "TaskStatusNotification", $crate::v2025_11_25::TaskStatusNotification]
+        ["2025-11-25", "TaskStatusNotificationParams",
+        $crate::v2025_11_25::TaskStatusNotificationParams] ["2026-07-28", "RequestId",
+        $crate::v2026_07_28::RequestId] ["2026-07-28", "ProgressToken",
+        $crate::v2026_07_28::ProgressToken] ["2026-07-28", "ResultType",
+        $crate::v2026_07_28::ResultType] ["2026-07-28", "Result",
+        $crate::v2026_07_28::ResultObject] ["2026-07-28", "JSONRPCMessage",
         $crate::v2026_07_28::JsonRpcMessage] ["2026-07-28", "JSONRPCRequest",
         $crate::v2026_07_28::JsonRpcRequest] ["2026-07-28", "JSONRPCNotification",
         $crate::v2026_07_28::JsonRpcNotification] ["2026-07-28", "JSONRPCResponse",
@@ -204,19 +402,276 @@ macro_rules! for_each_wire_type {
         $crate::v2026_07_28::InputRequests] ["2026-07-28", "InputRequest",
         $crate::v2026_07_28::InputRequest] ["2026-07-28", "InputResponses",
         $crate::v2026_07_28::InputResponses] ["2026-07-28", "InputResponse",
-        $crate::v2026_07_28::InputResponse] ["2026-07-28", "JSONObject",
-        $crate::RawObject] ["2026-07-28", "JSONValue", $crate::RawJson] ["2026-07-28",
-        "Timestamp", $crate::Timestamp] ["2026-07-28", "TaskId", $crate::TaskId] }
+        $crate::v2026_07_28::InputResponse] ["sep-1686", "RequestId",
+        $crate::sep_1686::RequestId] ["sep-1686", "ProgressToken",
+        $crate::sep_1686::ProgressToken] ["sep-1686", "Result",
+        $crate::sep_1686::ResultObject] ["sep-1686", "JSONRPCMessage",
+        $crate::sep_1686::JsonRpcMessage] ["sep-1686", "JSONRPCRequest",
+        $crate::sep_1686::JsonRpcRequest] ["sep-1686", "JSONRPCNotification",
+        $crate::sep_1686::JsonRpcNotification] ["sep-1686", "JSONRPCResponse",
+        $crate::sep_1686::JsonRpcResponse] ["sep-1686", "JSONRPCResultResponse",
+        $crate::sep_1686::JsonRpcResultResponse] ["sep-1686", "JSONRPCErrorResponse",
+        $crate::sep_1686::JsonRpcErrorResponse] ["sep-1686", "RequestParams",
+        $crate::sep_1686::RequestParams] ["sep-1686", "NotificationParams",
+        $crate::sep_1686::NotificationParams] ["sep-1686", "CancelledNotification",
+        $crate::sep_1686::CancelledNotification] ["sep-1686",
+        "CancelledNotificationParams", $crate::sep_1686::CancelledNotificationParams]
+        ["sep-1686", "ErrorCode", $crate::sep_1686::ErrorCode] ["sep-1686", "Error",
+        $crate::sep_1686::ErrorObject] ["sep-1686", "RequestMeta",
+        $crate::sep_1686::RequestMeta] ["sep-1686", "TaskAugmentedRequestMeta",
+        $crate::sep_1686::TaskAugmentedRequestMeta] ["sep-1686", "ResultMeta",
+        $crate::sep_1686::ResultMeta] ["sep-1686", "NotificationMeta",
+        $crate::sep_1686::NotificationMeta] ["sep-1686", "TaskCreatedNotificationMeta",
+        $crate::sep_1686::TaskCreatedNotificationMeta] ["sep-1686", "Capabilities",
+        $crate::sep_1686::Capabilities] ["sep-1686", "TasksCapability",
+        $crate::sep_1686::TasksCapability] ["sep-1686", "TaskRequestsCapability",
+        $crate::sep_1686::TaskRequestsCapability] ["sep-1686", "ToolsTasksCapability",
+        $crate::sep_1686::ToolsTasksCapability] ["sep-1686", "SamplingTasksCapability",
+        $crate::sep_1686::SamplingTasksCapability] ["sep-1686",
+        "ElicitationTasksCapability", $crate::sep_1686::ElicitationTasksCapability]
+        ["sep-1686", "CapabilityMark", $crate::sep_1686::CapabilityMark] ["sep-1686",
+        "CapabilitySettings", $crate::sep_1686::CapabilitySettings] ["sep-1686",
+        "TaskStatus", $crate::sep_1686::TaskStatus] ["sep-1686", "TaskMetadata",
+        $crate::sep_1686::TaskMetadata] ["sep-1686", "RelatedTaskMetadata",
+        $crate::sep_1686::RelatedTaskMetadata] ["sep-1686", "TaskAugmentedRequest",
+        $crate::sep_1686::TaskAugmentedRequest] ["sep-1686",
+        "TaskAugmentedRequestParams", $crate::sep_1686::TaskAugmentedRequestParams]
+        ["sep-1686", "TaskInfo", $crate::sep_1686::TaskInfo] ["sep-1686",
+        "GetTaskRequest", $crate::sep_1686::GetTaskRequest] ["sep-1686",
+        "GetTaskRequestParams", $crate::sep_1686::GetTaskRequestParams] ["sep-1686",
+        "GetTaskResult", $crate::sep_1686::GetTaskResult] ["sep-1686",
+        "GetTaskResultResponse", $crate::sep_1686::GetTaskResultResponse] ["sep-1686",
+        "GetTaskPayloadRequest", $crate::sep_1686::GetTaskPayloadRequest] ["sep-1686",
+        "GetTaskPayloadRequestParams", $crate::sep_1686::GetTaskPayloadRequestParams]
+        ["sep-1686", "GetTaskPayloadResult", $crate::sep_1686::GetTaskPayloadResult]
+        ["sep-1686", "GetTaskPayloadResultResponse",
+        $crate::sep_1686::GetTaskPayloadResultResponse] ["sep-1686", "ListTasksRequest",
+        $crate::sep_1686::ListTasksRequest] ["sep-1686", "ListTasksRequestParams",
+        $crate::sep_1686::ListTasksRequestParams] ["sep-1686", "ListTasksResult",
+        $crate::sep_1686::ListTasksResult] ["sep-1686", "ListTasksResultResponse",
+        $crate::sep_1686::ListTasksResultResponse] ["sep-1686", "DeleteTaskRequest",
+        $crate::sep_1686::DeleteTaskRequest] ["sep-1686", "DeleteTaskRequestParams",
+        $crate::sep_1686::DeleteTaskRequestParams] ["sep-1686", "DeleteTaskResult",
+        $crate::sep_1686::DeleteTaskResult] ["sep-1686", "DeleteTaskResultResponse",
+        $crate::sep_1686::DeleteTaskResultResponse] ["sep-1686",
+        "TaskCreatedNotification", $crate::sep_1686::TaskCreatedNotification]
+        ["sep-1686", "TaskCreatedNotificationParams",
+        $crate::sep_1686::TaskCreatedNotificationParams] ["2025-11-25", "JSONObject",
+        $crate::RawObject] ["2025-11-25", "JSONValue", $crate::RawJson] ["2025-11-25",
+        "Timestamp", $crate::Timestamp] ["2025-11-25", "TaskId", $crate::TaskId]
+        ["2026-07-28", "JSONObject", $crate::RawObject] ["2026-07-28", "JSONValue",
+        $crate::RawJson] ["2026-07-28", "Timestamp", $crate::Timestamp] ["2026-07-28",
+        "TaskId", $crate::TaskId] ["sep-1686", "JSONObject", $crate::RawObject]
+        ["sep-1686", "JSONValue", $crate::RawJson] ["sep-1686", "TaskId", $crate::TaskId]
+        }
     };
 }
 /// The same without the types that are written by hand.
 #[cfg(feature = "schemars")]
 macro_rules! for_each_generated_type {
     ($callback:ident) => {
-        $callback ! { ["2026-07-28", "RequestId", $crate::v2026_07_28::RequestId]
-        ["2026-07-28", "ProgressToken", $crate::v2026_07_28::ProgressToken]
-        ["2026-07-28", "ResultType", $crate::v2026_07_28::ResultType] ["2026-07-28",
-        "Result", $crate::v2026_07_28::ResultObject] ["2026-07-28", "JSONRPCMessage",
+        $callback ! { ["2025-11-25", "RequestId", $crate::v2025_11_25::RequestId]
+        ["2025-11-25", "ProgressToken", $crate::v2025_11_25::ProgressToken]
+        ["2025-11-25", "Result", $crate::v2025_11_25::ResultObject] ["2025-11-25",
+        "EmptyResult", $crate::v2025_11_25::EmptyResult] ["2025-11-25",
+        "EmptyResultResponse", $crate::v2025_11_25::EmptyResultResponse] ["2025-11-25",
+        "JSONRPCMessage", $crate::v2025_11_25::JsonRpcMessage] ["2025-11-25",
+        "JSONRPCRequest", $crate::v2025_11_25::JsonRpcRequest] ["2025-11-25",
+        "JSONRPCNotification", $crate::v2025_11_25::JsonRpcNotification] ["2025-11-25",
+        "JSONRPCResponse", $crate::v2025_11_25::JsonRpcResponse] ["2025-11-25",
+        "JSONRPCResultResponse", $crate::v2025_11_25::JsonRpcResultResponse]
+        ["2025-11-25", "JSONRPCErrorResponse", $crate::v2025_11_25::JsonRpcErrorResponse]
+        ["2025-11-25", "RequestParams", $crate::v2025_11_25::RequestParams]
+        ["2025-11-25", "PaginatedRequestParams",
+        $crate::v2025_11_25::PaginatedRequestParams] ["2025-11-25", "NotificationParams",
+        $crate::v2025_11_25::NotificationParams] ["2025-11-25", "InitializeRequest",
+        $crate::v2025_11_25::InitializeRequest] ["2025-11-25", "InitializeRequestParams",
+        $crate::v2025_11_25::InitializeRequestParams] ["2025-11-25", "InitializeResult",
+        $crate::v2025_11_25::InitializeResult] ["2025-11-25", "InitializeResultResponse",
+        $crate::v2025_11_25::InitializeResultResponse] ["2025-11-25",
+        "InitializedNotification", $crate::v2025_11_25::InitializedNotification]
+        ["2025-11-25", "PingRequest", $crate::v2025_11_25::PingRequest] ["2025-11-25",
+        "ListToolsRequest", $crate::v2025_11_25::ListToolsRequest] ["2025-11-25",
+        "ListToolsResult", $crate::v2025_11_25::ListToolsResult] ["2025-11-25",
+        "ListToolsResultResponse", $crate::v2025_11_25::ListToolsResultResponse]
+        ["2025-11-25", "Tool", $crate::v2025_11_25::Tool] ["2025-11-25",
+        "ToolInputSchema", $crate::v2025_11_25::ToolInputSchema] ["2025-11-25",
+        "ToolOutputSchema", $crate::v2025_11_25::ToolOutputSchema] ["2025-11-25",
+        "ToolExecution", $crate::v2025_11_25::ToolExecution] ["2025-11-25",
+        "TaskSupport", $crate::v2025_11_25::TaskSupport] ["2025-11-25",
+        "ToolAnnotations", $crate::v2025_11_25::ToolAnnotations] ["2025-11-25",
+        "CallToolRequest", $crate::v2025_11_25::CallToolRequest] ["2025-11-25",
+        "CallToolRequestParams", $crate::v2025_11_25::CallToolRequestParams]
+        ["2025-11-25", "CallToolResult", $crate::v2025_11_25::CallToolResult]
+        ["2025-11-25", "CallToolResponse", $crate::v2025_11_25::CallToolResponse]
+        ["2025-11-25", "CallToolResultResponse",
+        $crate::v2025_11_25::CallToolResultResponse] ["2025-11-25", "ContentBlock",
+        $crate::v2025_11_25::ContentBlock] ["2025-11-25", "TextContent",
+        $crate::v2025_11_25::TextContent] ["2025-11-25", "ImageContent",
+        $crate::v2025_11_25::ImageContent] ["2025-11-25", "AudioContent",
+        $crate::v2025_11_25::AudioContent] ["2025-11-25", "ResourceLink",
+        $crate::v2025_11_25::ResourceLink] ["2025-11-25", "EmbeddedResource",
+        $crate::v2025_11_25::EmbeddedResource] ["2025-11-25", "ResourceContents",
+        $crate::v2025_11_25::ResourceContents] ["2025-11-25", "TextResourceContents",
+        $crate::v2025_11_25::TextResourceContents] ["2025-11-25", "BlobResourceContents",
+        $crate::v2025_11_25::BlobResourceContents] ["2025-11-25", "Annotations",
+        $crate::v2025_11_25::Annotations] ["2025-11-25", "Role",
+        $crate::v2025_11_25::Role] ["2025-11-25", "ElicitRequest",
+        $crate::v2025_11_25::ElicitRequest] ["2025-11-25", "ElicitRequestParams",
+        $crate::v2025_11_25::ElicitRequestParams] ["2025-11-25",
+        "ElicitRequestFormParams", $crate::v2025_11_25::ElicitRequestFormParams]
+        ["2025-11-25", "ElicitationFormMode", $crate::v2025_11_25::ElicitationFormMode]
+        ["2025-11-25", "ElicitFormSchema", $crate::v2025_11_25::ElicitFormSchema]
+        ["2025-11-25", "ElicitFormProperties", $crate::v2025_11_25::ElicitFormProperties]
+        ["2025-11-25", "ElicitRequestURLParams",
+        $crate::v2025_11_25::ElicitRequestUrlParams] ["2025-11-25",
+        "PrimitiveSchemaDefinition", $crate::v2025_11_25::PrimitiveSchemaDefinition]
+        ["2025-11-25", "StringSchema", $crate::v2025_11_25::StringSchema] ["2025-11-25",
+        "StringFormat", $crate::v2025_11_25::StringFormat] ["2025-11-25", "NumberSchema",
+        $crate::v2025_11_25::NumberSchema] ["2025-11-25", "NumberKind",
+        $crate::v2025_11_25::NumberKind] ["2025-11-25", "BooleanSchema",
+        $crate::v2025_11_25::BooleanSchema] ["2025-11-25", "EnumSchema",
+        $crate::v2025_11_25::EnumSchema] ["2025-11-25", "SingleSelectEnumSchema",
+        $crate::v2025_11_25::SingleSelectEnumSchema] ["2025-11-25",
+        "MultiSelectEnumSchema", $crate::v2025_11_25::MultiSelectEnumSchema]
+        ["2025-11-25", "UntitledSingleSelectEnumSchema",
+        $crate::v2025_11_25::UntitledSingleSelectEnumSchema] ["2025-11-25",
+        "TitledSingleSelectEnumSchema",
+        $crate::v2025_11_25::TitledSingleSelectEnumSchema] ["2025-11-25",
+        "UntitledMultiSelectEnumSchema",
+        $crate::v2025_11_25::UntitledMultiSelectEnumSchema] ["2025-11-25",
+        "UntitledMultiSelectItems", $crate::v2025_11_25::UntitledMultiSelectItems]
+        ["2025-11-25", "TitledMultiSelectEnumSchema",
+        $crate::v2025_11_25::TitledMultiSelectEnumSchema] ["2025-11-25",
+        "TitledMultiSelectItems", $crate::v2025_11_25::TitledMultiSelectItems]
+        ["2025-11-25", "LegacyTitledEnumSchema",
+        $crate::v2025_11_25::LegacyTitledEnumSchema] ["2025-11-25", "EnumOption",
+        $crate::v2025_11_25::EnumOption] ["2025-11-25", "EnumSelection",
+        $crate::v2025_11_25::EnumSelection] ["2025-11-25", "ElicitResult",
+        $crate::v2025_11_25::ElicitResult] ["2025-11-25", "ElicitAction",
+        $crate::v2025_11_25::ElicitAction] ["2025-11-25", "ElicitContent",
+        $crate::v2025_11_25::ElicitContent] ["2025-11-25", "ElicitValue",
+        $crate::v2025_11_25::ElicitValue] ["2025-11-25", "ElicitResponse",
+        $crate::v2025_11_25::ElicitResponse] ["2025-11-25", "ElicitResultResponse",
+        $crate::v2025_11_25::ElicitResultResponse] ["2025-11-25",
+        "ElicitationCompleteNotification",
+        $crate::v2025_11_25::ElicitationCompleteNotification] ["2025-11-25",
+        "ElicitationCompleteNotificationParams",
+        $crate::v2025_11_25::ElicitationCompleteNotificationParams] ["2025-11-25",
+        "CreateMessageRequest", $crate::v2025_11_25::CreateMessageRequest] ["2025-11-25",
+        "CreateMessageRequestParams", $crate::v2025_11_25::CreateMessageRequestParams]
+        ["2025-11-25", "IncludeContext", $crate::v2025_11_25::IncludeContext]
+        ["2025-11-25", "ModelPreferences", $crate::v2025_11_25::ModelPreferences]
+        ["2025-11-25", "ModelHint", $crate::v2025_11_25::ModelHint] ["2025-11-25",
+        "ToolChoice", $crate::v2025_11_25::ToolChoice] ["2025-11-25", "ToolChoiceMode",
+        $crate::v2025_11_25::ToolChoiceMode] ["2025-11-25", "SamplingMessage",
+        $crate::v2025_11_25::SamplingMessage] ["2025-11-25", "SamplingMessageContent",
+        $crate::v2025_11_25::SamplingMessageContent] ["2025-11-25",
+        "SamplingMessageContentBlock", $crate::v2025_11_25::SamplingMessageContentBlock]
+        ["2025-11-25", "ToolUseContent", $crate::v2025_11_25::ToolUseContent]
+        ["2025-11-25", "ToolResultContent", $crate::v2025_11_25::ToolResultContent]
+        ["2025-11-25", "CreateMessageResult", $crate::v2025_11_25::CreateMessageResult]
+        ["2025-11-25", "CreateMessageResponse",
+        $crate::v2025_11_25::CreateMessageResponse] ["2025-11-25",
+        "CreateMessageResultResponse", $crate::v2025_11_25::CreateMessageResultResponse]
+        ["2025-11-25", "ListRootsRequest", $crate::v2025_11_25::ListRootsRequest]
+        ["2025-11-25", "ListRootsResult", $crate::v2025_11_25::ListRootsResult]
+        ["2025-11-25", "ListRootsResultResponse",
+        $crate::v2025_11_25::ListRootsResultResponse] ["2025-11-25", "Root",
+        $crate::v2025_11_25::Root] ["2025-11-25", "CancelledNotification",
+        $crate::v2025_11_25::CancelledNotification] ["2025-11-25",
+        "CancelledNotificationParams", $crate::v2025_11_25::CancelledNotificationParams]
+        ["2025-11-25", "ProgressNotification", $crate::v2025_11_25::ProgressNotification]
+        ["2025-11-25", "ProgressNotificationParams",
+        $crate::v2025_11_25::ProgressNotificationParams] ["2025-11-25",
+        "SetLevelRequest", $crate::v2025_11_25::SetLevelRequest] ["2025-11-25",
+        "SetLevelRequestParams", $crate::v2025_11_25::SetLevelRequestParams]
+        ["2025-11-25", "LoggingMessageNotification",
+        $crate::v2025_11_25::LoggingMessageNotification] ["2025-11-25",
+        "LoggingMessageNotificationParams",
+        $crate::v2025_11_25::LoggingMessageNotificationParams] ["2025-11-25",
+        "LoggingLevel", $crate::v2025_11_25::LoggingLevel] ["2025-11-25",
+        "ToolListChangedNotification", $crate::v2025_11_25::ToolListChangedNotification]
+        ["2025-11-25", "PromptListChangedNotification",
+        $crate::v2025_11_25::PromptListChangedNotification] ["2025-11-25",
+        "ResourceListChangedNotification",
+        $crate::v2025_11_25::ResourceListChangedNotification] ["2025-11-25",
+        "RootsListChangedNotification",
+        $crate::v2025_11_25::RootsListChangedNotification] ["2025-11-25",
+        "ResourceUpdatedNotification", $crate::v2025_11_25::ResourceUpdatedNotification]
+        ["2025-11-25", "ResourceUpdatedNotificationParams",
+        $crate::v2025_11_25::ResourceUpdatedNotificationParams] ["2025-11-25",
+        "ErrorCode", $crate::v2025_11_25::ErrorCode] ["2025-11-25", "Error",
+        $crate::v2025_11_25::ErrorObject] ["2025-11-25", "URLElicitationRequiredError",
+        $crate::v2025_11_25::UrlElicitationRequiredError] ["2025-11-25",
+        "URLElicitationRequiredErrorObject",
+        $crate::v2025_11_25::UrlElicitationRequiredErrorObject] ["2025-11-25",
+        "URLElicitationRequiredErrorData",
+        $crate::v2025_11_25::UrlElicitationRequiredErrorData] ["2025-11-25",
+        "MetaObject", $crate::v2025_11_25::MetaObject] ["2025-11-25",
+        "RequestMetaObject", $crate::v2025_11_25::RequestMetaObject] ["2025-11-25",
+        "ResultMetaObject", $crate::v2025_11_25::ResultMetaObject] ["2025-11-25",
+        "NotificationMetaObject", $crate::v2025_11_25::NotificationMetaObject]
+        ["2025-11-25", "CreateTaskResultMetaObject",
+        $crate::v2025_11_25::CreateTaskResultMetaObject] ["2025-11-25",
+        "ClientCapabilities", $crate::v2025_11_25::ClientCapabilities] ["2025-11-25",
+        "ServerCapabilities", $crate::v2025_11_25::ServerCapabilities] ["2025-11-25",
+        "ClientTasksCapability", $crate::v2025_11_25::ClientTasksCapability]
+        ["2025-11-25", "ClientTaskRequestsCapability",
+        $crate::v2025_11_25::ClientTaskRequestsCapability] ["2025-11-25",
+        "SamplingTasksCapability", $crate::v2025_11_25::SamplingTasksCapability]
+        ["2025-11-25", "ElicitationTasksCapability",
+        $crate::v2025_11_25::ElicitationTasksCapability] ["2025-11-25",
+        "ServerTasksCapability", $crate::v2025_11_25::ServerTasksCapability]
+        ["2025-11-25", "ServerTaskRequestsCapability",
+        $crate::v2025_11_25::ServerTaskRequestsCapability] ["2025-11-25",
+        "ToolsTasksCapability", $crate::v2025_11_25::ToolsTasksCapability] ["2025-11-25",
+        "CapabilityMark", $crate::v2025_11_25::CapabilityMark] ["2025-11-25",
+        "CapabilitySettings", $crate::v2025_11_25::CapabilitySettings] ["2025-11-25",
+        "ExperimentalCapabilities", $crate::v2025_11_25::ExperimentalCapabilities]
+        ["2025-11-25", "ElicitationCapability",
+        $crate::v2025_11_25::ElicitationCapability] ["2025-11-25", "SamplingCapability",
+        $crate::v2025_11_25::SamplingCapability] ["2025-11-25", "RootsCapability",
+        $crate::v2025_11_25::RootsCapability] ["2025-11-25", "ToolsCapability",
+        $crate::v2025_11_25::ToolsCapability] ["2025-11-25", "PromptsCapability",
+        $crate::v2025_11_25::PromptsCapability] ["2025-11-25", "ResourcesCapability",
+        $crate::v2025_11_25::ResourcesCapability] ["2025-11-25", "Implementation",
+        $crate::v2025_11_25::Implementation] ["2025-11-25", "Icon",
+        $crate::v2025_11_25::Icon] ["2025-11-25", "IconTheme",
+        $crate::v2025_11_25::IconTheme] ["2025-11-25", "TaskStatus",
+        $crate::v2025_11_25::TaskStatus] ["2025-11-25", "TaskMetadata",
+        $crate::v2025_11_25::TaskMetadata] ["2025-11-25", "RelatedTaskMetadata",
+        $crate::v2025_11_25::RelatedTaskMetadata] ["2025-11-25",
+        "TaskAugmentedRequestParams", $crate::v2025_11_25::TaskAugmentedRequestParams]
+        ["2025-11-25", "Task", $crate::v2025_11_25::Task] ["2025-11-25",
+        "CreateTaskResult", $crate::v2025_11_25::CreateTaskResult] ["2025-11-25",
+        "CreateTaskResultResponse", $crate::v2025_11_25::CreateTaskResultResponse]
+        ["2025-11-25", "GetTaskRequest", $crate::v2025_11_25::GetTaskRequest]
+        ["2025-11-25", "GetTaskRequestParams", $crate::v2025_11_25::GetTaskRequestParams]
+        ["2025-11-25", "GetTaskResult", $crate::v2025_11_25::GetTaskResult]
+        ["2025-11-25", "GetTaskResultResponse",
+        $crate::v2025_11_25::GetTaskResultResponse] ["2025-11-25",
+        "GetTaskPayloadRequest", $crate::v2025_11_25::GetTaskPayloadRequest]
+        ["2025-11-25", "GetTaskPayloadRequestParams",
+        $crate::v2025_11_25::GetTaskPayloadRequestParams] ["2025-11-25",
+        "GetTaskPayloadResult", $crate::v2025_11_25::GetTaskPayloadResult] ["2025-11-25",
+        "GetTaskPayloadResultResponse",
+        $crate::v2025_11_25::GetTaskPayloadResultResponse] ["2025-11-25",
+        "ListTasksRequest", $crate::v2025_11_25::ListTasksRequest] ["2025-11-25",
+        "ListTasksResult", $crate::v2025_11_25::ListTasksResult] ["2025-11-25",
+        "ListTasksResultResponse", $crate::v2025_11_25::ListTasksResultResponse]
+        ["2025-11-25", "CancelTaskRequest", $crate::v2025_11_25::CancelTaskRequest]
+        ["2025-11-25", "CancelTaskRequestParams",
+        $crate::v2025_11_25::CancelTaskRequestParams] ["2025-11-25", "CancelTaskResult",
+        $crate::v2025_11_25::CancelTaskResult] ["2025-11-25", "CancelTaskResultResponse",
+        $crate::v2025_11_25::CancelTaskResultResponse] ["2025-11-25",
+        "TaskStatusNotification", $crate::v2025_11_25::TaskStatusNotification]
+        ["2025-11-25", "TaskStatusNotificationParams",
+        $crate::v2025_11_25::TaskStatusNotificationParams] ["2026-07-28", "RequestId",
+        $crate::v2026_07_28::RequestId] ["2026-07-28", "ProgressToken",
+        $crate::v2026_07_28::ProgressToken] ["2026-07-28", "ResultType",
+        $crate::v2026_07_28::ResultType] ["2026-07-28", "Result",
+        $crate::v2026_07_28::ResultObject] ["2026-07-28", "JSONRPCMessage",
         $crate::v2026_07_28::JsonRpcMessage] ["2026-07-28", "JSONRPCRequest",
         $crate::v2026_07_28::JsonRpcRequest] ["2026-07-28", "JSONRPCNotification",
         $crate::v2026_07_28::JsonRpcNotification] ["2026-07-28", "JSONRPCResponse",
@@ -411,8 +866,69 @@ macro_rules! for_each_generated_type {
         $crate::v2026_07_28::InputRequests] ["2026-07-28", "InputRequest",
         $crate::v2026_07_28::InputRequest] ["2026-07-28", "InputResponses",
         $crate::v2026_07_28::InputResponses] ["2026-07-28", "InputResponse",
-        $crate::v2026_07_28::InputResponse] }
+        $crate::v2026_07_28::InputResponse] ["sep-1686", "RequestId",
+        $crate::sep_1686::RequestId] ["sep-1686", "ProgressToken",
+        $crate::sep_1686::ProgressToken] ["sep-1686", "Result",
+        $crate::sep_1686::ResultObject] ["sep-1686", "JSONRPCMessage",
+        $crate::sep_1686::JsonRpcMessage] ["sep-1686", "JSONRPCRequest",
+        $crate::sep_1686::JsonRpcRequest] ["sep-1686", "JSONRPCNotification",
+        $crate::sep_1686::JsonRpcNotification] ["sep-1686", "JSONRPCResponse",
+        $crate::sep_1686::JsonRpcResponse] ["sep-1686", "JSONRPCResultResponse",
+        $crate::sep_1686::JsonRpcResultResponse] ["sep-1686", "JSONRPCErrorResponse",
+        $crate::sep_1686::JsonRpcErrorResponse] ["sep-1686", "RequestParams",
+        $crate::sep_1686::RequestParams] ["sep-1686", "NotificationParams",
+        $crate::sep_1686::NotificationParams] ["sep-1686", "CancelledNotification",
+        $crate::sep_1686::CancelledNotification] ["sep-1686",
+        "CancelledNotificationParams", $crate::sep_1686::CancelledNotificationParams]
+        ["sep-1686", "ErrorCode", $crate::sep_1686::ErrorCode] ["sep-1686", "Error",
+        $crate::sep_1686::ErrorObject] ["sep-1686", "RequestMeta",
+        $crate::sep_1686::RequestMeta] ["sep-1686", "TaskAugmentedRequestMeta",
+        $crate::sep_1686::TaskAugmentedRequestMeta] ["sep-1686", "ResultMeta",
+        $crate::sep_1686::ResultMeta] ["sep-1686", "NotificationMeta",
+        $crate::sep_1686::NotificationMeta] ["sep-1686", "TaskCreatedNotificationMeta",
+        $crate::sep_1686::TaskCreatedNotificationMeta] ["sep-1686", "Capabilities",
+        $crate::sep_1686::Capabilities] ["sep-1686", "TasksCapability",
+        $crate::sep_1686::TasksCapability] ["sep-1686", "TaskRequestsCapability",
+        $crate::sep_1686::TaskRequestsCapability] ["sep-1686", "ToolsTasksCapability",
+        $crate::sep_1686::ToolsTasksCapability] ["sep-1686", "SamplingTasksCapability",
+        $crate::sep_1686::SamplingTasksCapability] ["sep-1686",
+        "ElicitationTasksCapability", $crate::sep_1686::ElicitationTasksCapability]
+        ["sep-1686", "CapabilityMark", $crate::sep_1686::CapabilityMark] ["sep-1686",
+        "CapabilitySettings", $crate::sep_1686::CapabilitySettings] ["sep-1686",
+        "TaskStatus", $crate::sep_1686::TaskStatus] ["sep-1686", "TaskMetadata",
+        $crate::sep_1686::TaskMetadata] ["sep-1686", "RelatedTaskMetadata",
+        $crate::sep_1686::RelatedTaskMetadata] ["sep-1686", "TaskAugmentedRequest",
+        $crate::sep_1686::TaskAugmentedRequest] ["sep-1686",
+        "TaskAugmentedRequestParams", $crate::sep_1686::TaskAugmentedRequestParams]
+        ["sep-1686", "TaskInfo", $crate::sep_1686::TaskInfo] ["sep-1686",
+        "GetTaskRequest", $crate::sep_1686::GetTaskRequest] ["sep-1686",
+        "GetTaskRequestParams", $crate::sep_1686::GetTaskRequestParams] ["sep-1686",
+        "GetTaskResult", $crate::sep_1686::GetTaskResult] ["sep-1686",
+        "GetTaskResultResponse", $crate::sep_1686::GetTaskResultResponse] ["sep-1686",
+        "GetTaskPayloadRequest", $crate::sep_1686::GetTaskPayloadRequest] ["sep-1686",
+        "GetTaskPayloadRequestParams", $crate::sep_1686::GetTaskPayloadRequestParams]
+        ["sep-1686", "GetTaskPayloadResult", $crate::sep_1686::GetTaskPayloadResult]
+        ["sep-1686", "GetTaskPayloadResultResponse",
+        $crate::sep_1686::GetTaskPayloadResultResponse] ["sep-1686", "ListTasksRequest",
+        $crate::sep_1686::ListTasksRequest] ["sep-1686", "ListTasksRequestParams",
+        $crate::sep_1686::ListTasksRequestParams] ["sep-1686", "ListTasksResult",
+        $crate::sep_1686::ListTasksResult] ["sep-1686", "ListTasksResultResponse",
+        $crate::sep_1686::ListTasksResultResponse] ["sep-1686", "DeleteTaskRequest",
+        $crate::sep_1686::DeleteTaskRequest] ["sep-1686", "DeleteTaskRequestParams",
+        $crate::sep_1686::DeleteTaskRequestParams] ["sep-1686", "DeleteTaskResult",
+        $crate::sep_1686::DeleteTaskResult] ["sep-1686", "DeleteTaskResultResponse",
+        $crate::sep_1686::DeleteTaskResultResponse] ["sep-1686",
+        "TaskCreatedNotification", $crate::sep_1686::TaskCreatedNotification]
+        ["sep-1686", "TaskCreatedNotificationParams",
+        $crate::sep_1686::TaskCreatedNotificationParams] }
     };
 }
 #[cfg(feature = "schemars")]
 pub(crate) use for_each_generated_type;
+/// The whole schema of each generation, by its name.
+#[cfg(feature = "schemars")]
+pub(crate) const BUNDLES: &[(&str, &str)] = &[
+    ("2025-11-25", include_str!("v2025_11_25.schema.json")),
+    ("2026-07-28", include_str!("v2026_07_28.schema.json")),
+    ("sep-1686", include_str!("sep_1686.schema.json")),
+];

@@ -3,7 +3,7 @@
 //! Generated code names the types crate by a root path; here this test's own root stands in for it.
 #![deny(warnings)]
 
-pub use mcp_tasks_types::{Extra, JsonError, Map, RawJson, RawObject, UnknownValue, support};
+pub use mcp_tasks_types::{Extra, JsonError, Map, Number, RawJson, RawObject, UnknownValue, support};
 
 macro_rules! case {
     ($name:ident, $path:literal) => {
@@ -15,12 +15,14 @@ macro_rules! case {
 }
 case!(constants_and_presence, "../../../codegen/tests/cases/constants_and_presence/expected.rs");
 case!(error_codes, "../../../codegen/tests/cases/error_codes/expected.rs");
+case!(milliseconds, "../../../codegen/tests/cases/milliseconds/expected.rs");
 case!(state_by_status, "../../../codegen/tests/cases/state_by_status/expected.rs");
 case!(unions, "../../../codegen/tests/cases/unions/expected.rs");
 
 use constants_and_presence::{Color, Request};
-use error_codes::{ErrorCode, ErrorCodeData, TooManyData};
+use error_codes::{ErrorCode, ErrorCodeData, PlainCode, TooManyData};
 use mcp_tasks_types::{from_str, to_string};
+use milliseconds::Pause;
 use state_by_status::{Job, JobState};
 use unions::{Body, Id, Shape};
 
@@ -46,10 +48,37 @@ fn error_codes_carry_typed_data() {
     assert_eq!(ErrorCode::from_code(7), ErrorCode::TooMany);
     assert_eq!(ErrorCode::from_code(8).code(), 8);
     assert_eq!(ErrorCode::ParseError.http_status(), Some(400));
+    assert_eq!(PlainCode::from_code(-1), PlainCode::Lost);
     let decoded = ErrorCodeData::decode(ErrorCode::TooMany, &data).unwrap();
     assert_eq!(decoded, ErrorCodeData::TooMany(TooManyData::new(3)));
     assert_eq!(decoded.encode().unwrap(), data);
     assert!(ErrorCodeData::decode(ErrorCode::TooMany, &RawJson::null()).is_err());
+}
+
+#[test]
+fn a_fraction_of_a_millisecond_is_rounded_up() {
+    for (text, millis) in [
+        ("0", 0),
+        ("-0.0", 0),
+        ("0.001", 1),
+        ("60000", 60_000),
+        ("60000.0", 60_000),
+        ("60000.5", 60_001),
+        ("6e4", 60_000),
+        ("1e16", 10_000_000_000_000_000),
+        ("18446744073709551615", u64::MAX),
+    ] {
+        let text = format!(r#"{{"least":{text},"most":{text},"warning":{text}}}"#);
+        let pause: Pause = from_str(&text).unwrap();
+        assert_eq!(pause, Pause::new(millis, Some(millis)).with_warning(millis), "{text}");
+        let buffered: serde_json::Value = from_str(&text).unwrap();
+        assert_eq!(serde_json::from_value::<Pause>(buffered).unwrap(), pause);
+    }
+    let endless = r#"{"least":1,"most":null}"#;
+    assert_eq!(to_string(&from_str::<Pause>(endless).unwrap()).unwrap(), endless);
+    for text in ["-1", "-0.5", "1e400", "18446744073709551616", "1e20", "\"1\"", "true", "null", "[]"] {
+        assert!(from_str::<Pause>(&format!(r#"{{"least":{text},"most":null}}"#)).is_err(), "{text}");
+    }
 }
 
 #[test]

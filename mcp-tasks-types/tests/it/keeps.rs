@@ -118,3 +118,14 @@ fn line_breaks_in_a_payload_do_not_reach_the_wire() {
     let task: GetTaskResult = from_str(&text).unwrap();
     assert!(!to_string(&task).unwrap().contains(['\n', '\r']));
 }
+
+#[test]
+fn numbers_of_forms_and_answers_keep_their_spelling() {
+    for (name, text) in [
+        ("ElicitResult", r#"{"action":"accept","content":{"a":5,"b":5.0,"c":9007199254740993,"d":1e2}}"#),
+        ("NumberSchema", r#"{"type":"integer","minimum":1,"maximum":123456789012345678901234567890}"#),
+        ("Annotations", r#"{"priority":0.50}"#),
+    ] {
+        assert_eq!(read(name, text).unwrap(), text);
+    }
+}

@@ -2,9 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
 mod keeps;
+mod older;
 mod published;
 mod refuses;
 mod round_trip;
+mod samples;
+mod seed;
 mod unions;
 
 use mcp_tasks_types::{JsonError, RawJson};
@@ -26,7 +29,12 @@ pub(crate) fn round_trip(generation: &str, name: &str) -> Option<RoundTrip> {
 
 /// Writes back what a type of 2026-07-28 makes of a text.
 pub(crate) fn read(name: &str, text: &str) -> Result<String, String> {
-    let round_trip = round_trip("2026-07-28", name).expect("a wire type");
+    read_as("2026-07-28", name, text)
+}
+
+/// Writes back what a type of a generation makes of a text.
+pub(crate) fn read_as(generation: &str, name: &str, text: &str) -> Result<String, String> {
+    let round_trip = round_trip(generation, name).expect("a wire type");
     let raw = RawJson::from_text(text).expect("JSON");
     round_trip(&raw).map(|raw| raw.as_str().to_owned()).map_err(|error| error.to_string())
 }

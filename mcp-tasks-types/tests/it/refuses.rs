@@ -140,8 +140,41 @@ fn the_value_at_fault_is_named_by_its_path() {
             r#"{"taskId":"t","_meta":{"io.modelcontextprotocol/protocolVersion":7}}"#.to_owned(),
             r#"`_meta["io.modelcontextprotocol/protocolVersion"]`: "#,
         ),
+        (
+            "ElicitFormSchema",
+            r#"{"type":"object","properties":{"a":{"type":"object"}}}"#.to_owned(),
+            "`properties.a`: ",
+        ),
+        ("JSONRPCRequest", r#"{"jsonrpc":"2.0","method":"x","id":1.5}"#.to_owned(), "`id`: "),
+        // Inside what had to be kept as text before its type was known, the path goes on.
+        (
+            "CallToolResultResponse",
+            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text"}]}}"#.to_owned(),
+            "`result`: `content[0]`: missing field `text`",
+        ),
+        (
+            "GetTaskResult",
+            with(
+                r#""status":"working""#,
+                r#""inputRequests":{"k":{"method":"elicitation/create","params":{"message":1}}},"status":"input_required""#,
+            ),
+            "`inputRequests`: `k.params`: `message`: ",
+        ),
     ] {
         let error = read(name, &text).unwrap_err();
         assert!(error.starts_with(path), "{error}");
+    }
+}
+
+#[test]
+fn a_value_of_a_list_is_a_string_and_nothing_else() {
+    for (name, text) in [
+        ("TaskStatus", r#"{"working":null}"#),
+        ("Role", r#"["user"]"#),
+        ("ElicitResult", r#"{"action":{"accept":null}}"#),
+        ("ElicitResult", r#"["accept",{}]"#),
+        ("NumberSchema", r#"{"type":{"integer":null}}"#),
+    ] {
+        assert!(read(name, text).is_err(), "{name} {text}");
     }
 }

@@ -106,7 +106,7 @@ fn answers_and_contents_are_told_by_their_members() {
     assert!(matches!(from_str(r#"{"action":"decline"}"#), Ok(InputResponse::Elicit(_))));
     assert!(matches!(from_str(r#"{"roots":[]}"#), Ok(InputResponse::ListRoots(_))));
     assert!(matches!(from_str(r#"{"uri":"u","blob":"AA=="}"#), Ok(ResourceContents::Blob(_))));
-    assert!(matches!(from_str("1.5"), Ok(ElicitValue::Number(number)) if number == 1.5));
+    assert!(matches!(from_str("1.50"), Ok(ElicitValue::Number(number)) if number.as_str() == "1.50"));
     assert!(matches!(from_str(r#"["a"]"#), Ok(ElicitValue::Strings(_))));
 }
 

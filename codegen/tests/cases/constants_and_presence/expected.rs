@@ -4,24 +4,11 @@
 use crate::support;
 use crate::support::serde;
 /// A color.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Color {
     /// Red.
-    #[serde(rename = "red")]
     Red,
     /// Dark blue.
-    #[serde(rename = "dark_blue")]
     DarkBlue,
 }
 impl Color {
@@ -34,6 +21,22 @@ impl Color {
             Self::Red => "red",
             Self::DarkBlue => "dark_blue",
         }
+    }
+}
+impl support::StringEnum for Color {
+    const NAMES: &'static [&'static str] = &["red", "dark_blue"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for Color {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for Color {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for Color {
@@ -52,8 +55,7 @@ impl ::core::str::FromStr for Color {
     }
 }
 /// Tags; an empty list means something.
-#[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tags(pub Vec<String>);
 impl ::std::ops::Deref for Tags {
     type Target = Vec<String>;
@@ -64,6 +66,18 @@ impl ::std::ops::Deref for Tags {
 impl ::std::convert::From<Tags> for Vec<String> {
     fn from(value: Tags) -> Self {
         value.0
+    }
+}
+impl serde::Serialize for Tags {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+impl<'de> serde::Deserialize<'de> for Tags {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Self)
     }
 }
 /// A request.

@@ -91,6 +91,46 @@ impl ErrorCodeData {
         }
     }
 }
+/// Codes without data and HTTP status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PlainCode {
+    /// Not there.
+    Lost,
+    /// A code outside this list.
+    Other(i64),
+}
+impl PlainCode {
+    /// The number of the code.
+    #[must_use]
+    pub const fn code(self) -> i64 {
+        match self {
+            Self::Lost => -1,
+            Self::Other(code) => code,
+        }
+    }
+    /// The code of a number.
+    #[must_use]
+    pub const fn from_code(code: i64) -> Self {
+        match code {
+            -1 => Self::Lost,
+            code => Self::Other(code),
+        }
+    }
+}
+impl serde::Serialize for PlainCode {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.code())
+    }
+}
+impl<'de> serde::Deserialize<'de> for PlainCode {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::de::DeserializeSeed::deserialize(support::Integer, deserializer)
+            .map(Self::from_code)
+    }
+}
 /// How many there may be.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

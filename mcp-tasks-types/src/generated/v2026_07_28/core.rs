@@ -51,8 +51,8 @@ impl From<i64> for RequestId {
 }
 impl support::KindUnion for RequestId {
     const EXPECTED: &'static str = "a string or an integer (`RequestId`)";
-    fn string(text: &str) -> Option<Self> {
-        Some(Self::String(text.into()))
+    fn string(text: String) -> Option<Self> {
+        Some(Self::String(text))
     }
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
@@ -116,8 +116,8 @@ impl From<i64> for ProgressToken {
 }
 impl support::KindUnion for ProgressToken {
     const EXPECTED: &'static str = "a string or an integer (`ProgressToken`)";
-    fn string(text: &str) -> Option<Self> {
-        Some(Self::String(text.into()))
+    fn string(text: String) -> Option<Self> {
+        Some(Self::String(text))
     }
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
@@ -147,27 +147,13 @@ impl From<&str> for ProgressToken {
     }
 }
 /// What kind of result an object is.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum ResultType {
     /// The request is done and this is its result.
-    #[serde(rename = "complete")]
     Complete,
     /// The request needs answers before it can go on; see InputRequiredResult.
-    #[serde(rename = "input_required")]
     InputRequired,
     /// The request became a task; see CreateTaskResult.
-    #[serde(rename = "task")]
     Task,
 }
 impl ResultType {
@@ -181,6 +167,22 @@ impl ResultType {
             Self::InputRequired => "input_required",
             Self::Task => "task",
         }
+    }
+}
+impl support::StringEnum for ResultType {
+    const NAMES: &'static [&'static str] = &["complete", "input_required", "task"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for ResultType {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for ResultType {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for ResultType {
@@ -961,24 +963,11 @@ impl serde::Serialize for NotificationParams {
     }
 }
 /// Who may keep an answer for later use.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum CacheScope {
     /// Anybody, shared caches included.
-    #[serde(rename = "public")]
     Public,
     /// The one client that asked.
-    #[serde(rename = "private")]
     Private,
 }
 impl CacheScope {
@@ -991,6 +980,22 @@ impl CacheScope {
             Self::Public => "public",
             Self::Private => "private",
         }
+    }
+}
+impl support::StringEnum for CacheScope {
+    const NAMES: &'static [&'static str] = &["public", "private"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for CacheScope {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for CacheScope {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for CacheScope {
@@ -3618,7 +3623,7 @@ pub struct Annotations {
     /// Who it is meant for.
     pub audience: Option<Vec<Role>>,
     /// How much it matters: 1 is needed, 0 is optional.
-    pub priority: Option<f64>,
+    pub priority: Option<crate::Number>,
     /// When the content last changed, as a time stamp.
     pub last_modified: Option<String>,
     /// Members outside the schema, kept and written back.
@@ -3643,8 +3648,8 @@ impl Annotations {
     }
     /// Sets `priority`.
     #[must_use]
-    pub fn with_priority(mut self, priority: f64) -> Self {
-        self.priority = Some(priority);
+    pub fn with_priority(mut self, priority: impl Into<crate::Number>) -> Self {
+        self.priority = Some(priority.into());
         self
     }
     /// Sets `lastModified`.
@@ -3718,24 +3723,11 @@ impl serde::Serialize for Annotations {
     }
 }
 /// A side of a conversation.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Role {
     /// The person.
-    #[serde(rename = "user")]
     User,
     /// The model.
-    #[serde(rename = "assistant")]
     Assistant,
 }
 impl Role {
@@ -3748,6 +3740,22 @@ impl Role {
             Self::User => "user",
             Self::Assistant => "assistant",
         }
+    }
+}
+impl support::StringEnum for Role {
+    const NAMES: &'static [&'static str] = &["user", "assistant"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for Role {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for Role {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for Role {
@@ -3980,21 +3988,9 @@ impl serde::Serialize for ElicitRequestFormParams {
     }
 }
 /// The mode of a form question, where it is said.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum ElicitationFormMode {
     /// The question is answered in a form.
-    #[serde(rename = "form")]
     Form,
 }
 impl ElicitationFormMode {
@@ -4006,6 +4002,22 @@ impl ElicitationFormMode {
         match self {
             Self::Form => "form",
         }
+    }
+}
+impl support::StringEnum for ElicitationFormMode {
+    const NAMES: &'static [&'static str] = &["form"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for ElicitationFormMode {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for ElicitationFormMode {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for ElicitationFormMode {
@@ -4126,8 +4138,7 @@ impl serde::Serialize for ElicitFormSchema {
     }
 }
 /// The fields of a form by name.
-#[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ElicitFormProperties(pub crate::Map<PrimitiveSchemaDefinition>);
 impl ::std::ops::Deref for ElicitFormProperties {
     type Target = crate::Map<PrimitiveSchemaDefinition>;
@@ -4145,6 +4156,18 @@ impl ::std::convert::From<crate::Map<PrimitiveSchemaDefinition>>
 for ElicitFormProperties {
     fn from(value: crate::Map<PrimitiveSchemaDefinition>) -> Self {
         Self(value)
+    }
+}
+impl serde::Serialize for ElicitFormProperties {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+impl<'de> serde::Deserialize<'de> for ElicitFormProperties {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Self)
     }
 }
 /// A question that is answered at a web address, out of sight of the client.
@@ -4472,30 +4495,15 @@ impl serde::Serialize for StringSchema {
     }
 }
 /// What the text of a field has to be.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum StringFormat {
     /// A mail address.
-    #[serde(rename = "email")]
     Email,
     /// An address of a resource.
-    #[serde(rename = "uri")]
     Uri,
     /// A day.
-    #[serde(rename = "date")]
     Date,
     /// A moment.
-    #[serde(rename = "date-time")]
     DateTime,
 }
 impl StringFormat {
@@ -4515,6 +4523,22 @@ impl StringFormat {
             Self::Date => "date",
             Self::DateTime => "date-time",
         }
+    }
+}
+impl support::StringEnum for StringFormat {
+    const NAMES: &'static [&'static str] = &["email", "uri", "date", "date-time"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for StringFormat {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for StringFormat {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for StringFormat {
@@ -4549,11 +4573,11 @@ pub struct NumberSchema {
     /// What to fill in.
     pub description: Option<String>,
     /// The least value.
-    pub minimum: Option<f64>,
+    pub minimum: Option<crate::Number>,
     /// The greatest value.
-    pub maximum: Option<f64>,
+    pub maximum: Option<crate::Number>,
     /// What the field holds at first.
-    pub default: Option<f64>,
+    pub default: Option<crate::Number>,
     /// Members outside the schema, kept and written back.
     pub extra: crate::Extra,
 }
@@ -4585,20 +4609,20 @@ impl NumberSchema {
     }
     /// Sets `minimum`.
     #[must_use]
-    pub fn with_minimum(mut self, minimum: f64) -> Self {
-        self.minimum = Some(minimum);
+    pub fn with_minimum(mut self, minimum: impl Into<crate::Number>) -> Self {
+        self.minimum = Some(minimum.into());
         self
     }
     /// Sets `maximum`.
     #[must_use]
-    pub fn with_maximum(mut self, maximum: f64) -> Self {
-        self.maximum = Some(maximum);
+    pub fn with_maximum(mut self, maximum: impl Into<crate::Number>) -> Self {
+        self.maximum = Some(maximum.into());
         self
     }
     /// Sets `default`.
     #[must_use]
-    pub fn with_default(mut self, default: f64) -> Self {
-        self.default = Some(default);
+    pub fn with_default(mut self, default: impl Into<crate::Number>) -> Self {
+        self.default = Some(default.into());
         self
     }
 }
@@ -4684,24 +4708,11 @@ impl serde::Serialize for NumberSchema {
     }
 }
 /// Which numbers a field takes.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum NumberKind {
     /// Any number.
-    #[serde(rename = "number")]
     Number,
     /// Whole numbers.
-    #[serde(rename = "integer")]
     Integer,
 }
 impl NumberKind {
@@ -4714,6 +4725,22 @@ impl NumberKind {
             Self::Number => "number",
             Self::Integer => "integer",
         }
+    }
+}
+impl support::StringEnum for NumberKind {
+    const NAMES: &'static [&'static str] = &["number", "integer"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for NumberKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for NumberKind {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for NumberKind {
@@ -5909,8 +5936,7 @@ impl serde::Serialize for EnumOption {
     }
 }
 /// Chosen values; an empty list is a statement and is kept.
-#[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EnumSelection(pub Vec<String>);
 impl ::std::ops::Deref for EnumSelection {
     type Target = Vec<String>;
@@ -5921,6 +5947,18 @@ impl ::std::ops::Deref for EnumSelection {
 impl ::std::convert::From<EnumSelection> for Vec<String> {
     fn from(value: EnumSelection) -> Self {
         value.0
+    }
+}
+impl serde::Serialize for EnumSelection {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+impl<'de> serde::Deserialize<'de> for EnumSelection {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Self)
     }
 }
 /// What the person did with a question.
@@ -6002,27 +6040,13 @@ impl serde::Serialize for ElicitResult {
     }
 }
 /// What a person did with a question.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum ElicitAction {
     /// They answered.
-    #[serde(rename = "accept")]
     Accept,
     /// They said no.
-    #[serde(rename = "decline")]
     Decline,
     /// They went away without an answer.
-    #[serde(rename = "cancel")]
     Cancel,
 }
 impl ElicitAction {
@@ -6036,6 +6060,22 @@ impl ElicitAction {
             Self::Decline => "decline",
             Self::Cancel => "cancel",
         }
+    }
+}
+impl support::StringEnum for ElicitAction {
+    const NAMES: &'static [&'static str] = &["accept", "decline", "cancel"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for ElicitAction {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for ElicitAction {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for ElicitAction {
@@ -6055,8 +6095,7 @@ impl ::core::str::FromStr for ElicitAction {
     }
 }
 /// The fields of a filled-in form by name.
-#[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ElicitContent(pub crate::Map<ElicitValue>);
 impl ::std::ops::Deref for ElicitContent {
     type Target = crate::Map<ElicitValue>;
@@ -6074,13 +6113,25 @@ impl ::std::convert::From<crate::Map<ElicitValue>> for ElicitContent {
         Self(value)
     }
 }
+impl serde::Serialize for ElicitContent {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+impl<'de> serde::Deserialize<'de> for ElicitContent {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Self)
+    }
+}
 /// The content of one field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ElicitValue {
     /// Written as a string.
     String(String),
     /// Written as a number.
-    Number(f64),
+    Number(crate::Number),
     /// Written as a boolean.
     Boolean(bool),
     /// Written as an array.
@@ -6108,8 +6159,8 @@ impl From<String> for ElicitValue {
         Self::String(value)
     }
 }
-impl From<f64> for ElicitValue {
-    fn from(value: f64) -> Self {
+impl From<crate::Number> for ElicitValue {
+    fn from(value: crate::Number) -> Self {
         Self::Number(value)
     }
 }
@@ -6125,10 +6176,11 @@ impl From<Vec<String>> for ElicitValue {
 }
 impl support::KindUnion for ElicitValue {
     const EXPECTED: &'static str = "a string or a number or a boolean or an array (`ElicitValue`)";
-    fn string(text: &str) -> Option<Self> {
-        Some(Self::String(text.into()))
+    const KEEPS_NUMBERS: bool = true;
+    fn string(text: String) -> Option<Self> {
+        Some(Self::String(text))
     }
-    fn number(number: f64) -> Option<Self> {
+    fn number(number: crate::Number) -> Option<Self> {
         Some(Self::Number(number))
     }
     fn boolean(value: bool) -> Option<Self> {
@@ -6229,7 +6281,7 @@ pub struct CreateMessageRequestParams {
     /// Which context to add; none if absent.
     pub include_context: Option<IncludeContext>,
     /// How freely the model chooses.
-    pub temperature: Option<f64>,
+    pub temperature: Option<crate::Number>,
     /// Texts at which the model stops.
     pub stop_sequences: Option<Vec<String>>,
     /// Passed to the model's provider, in its own terms.
@@ -6285,8 +6337,8 @@ impl CreateMessageRequestParams {
     }
     /// Sets `temperature`.
     #[must_use]
-    pub fn with_temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
+    pub fn with_temperature(mut self, temperature: impl Into<crate::Number>) -> Self {
+        self.temperature = Some(temperature.into());
         self
     }
     /// Sets `stopSequences`.
@@ -6424,27 +6476,13 @@ impl serde::Serialize for CreateMessageRequestParams {
     }
 }
 /// Which context of other servers a model gets.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum IncludeContext {
     /// None.
-    #[serde(rename = "none")]
     None,
     /// That of the asking server.
-    #[serde(rename = "thisServer")]
     ThisServer,
     /// That of all connected servers.
-    #[serde(rename = "allServers")]
     AllServers,
 }
 impl IncludeContext {
@@ -6458,6 +6496,22 @@ impl IncludeContext {
             Self::ThisServer => "thisServer",
             Self::AllServers => "allServers",
         }
+    }
+}
+impl support::StringEnum for IncludeContext {
+    const NAMES: &'static [&'static str] = &["none", "thisServer", "allServers"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for IncludeContext {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for IncludeContext {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for IncludeContext {
@@ -6485,11 +6539,11 @@ pub struct ModelPreferences {
     /// Names to try, best first.
     pub hints: Option<Vec<ModelHint>>,
     /// How much a low price matters, 0 to 1.
-    pub cost_priority: Option<f64>,
+    pub cost_priority: Option<crate::Number>,
     /// How much speed matters, 0 to 1.
-    pub speed_priority: Option<f64>,
+    pub speed_priority: Option<crate::Number>,
     /// How much ability matters, 0 to 1.
-    pub intelligence_priority: Option<f64>,
+    pub intelligence_priority: Option<crate::Number>,
     /// Members outside the schema, kept and written back.
     pub extra: crate::Extra,
 }
@@ -6513,20 +6567,29 @@ impl ModelPreferences {
     }
     /// Sets `costPriority`.
     #[must_use]
-    pub fn with_cost_priority(mut self, cost_priority: f64) -> Self {
-        self.cost_priority = Some(cost_priority);
+    pub fn with_cost_priority(
+        mut self,
+        cost_priority: impl Into<crate::Number>,
+    ) -> Self {
+        self.cost_priority = Some(cost_priority.into());
         self
     }
     /// Sets `speedPriority`.
     #[must_use]
-    pub fn with_speed_priority(mut self, speed_priority: f64) -> Self {
-        self.speed_priority = Some(speed_priority);
+    pub fn with_speed_priority(
+        mut self,
+        speed_priority: impl Into<crate::Number>,
+    ) -> Self {
+        self.speed_priority = Some(speed_priority.into());
         self
     }
     /// Sets `intelligencePriority`.
     #[must_use]
-    pub fn with_intelligence_priority(mut self, intelligence_priority: f64) -> Self {
-        self.intelligence_priority = Some(intelligence_priority);
+    pub fn with_intelligence_priority(
+        mut self,
+        intelligence_priority: impl Into<crate::Number>,
+    ) -> Self {
+        self.intelligence_priority = Some(intelligence_priority.into());
         self
     }
 }
@@ -6751,27 +6814,13 @@ impl serde::Serialize for ToolChoice {
     }
 }
 /// A rule for the use of tools.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum ToolChoiceMode {
     /// The model decides.
-    #[serde(rename = "auto")]
     Auto,
     /// It must use at least one.
-    #[serde(rename = "required")]
     Required,
     /// It must use none.
-    #[serde(rename = "none")]
     None,
 }
 impl ToolChoiceMode {
@@ -6785,6 +6834,22 @@ impl ToolChoiceMode {
             Self::Required => "required",
             Self::None => "none",
         }
+    }
+}
+impl support::StringEnum for ToolChoiceMode {
+    const NAMES: &'static [&'static str] = &["auto", "required", "none"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for ToolChoiceMode {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for ToolChoiceMode {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for ToolChoiceMode {
@@ -7983,8 +8048,7 @@ impl serde::Serialize for SubscriptionFilter {
     }
 }
 /// A list of resource addresses; an empty one is a statement and is kept.
-#[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ResourceUris(pub Vec<String>);
 impl ::std::ops::Deref for ResourceUris {
     type Target = Vec<String>;
@@ -7995,6 +8059,18 @@ impl ::std::ops::Deref for ResourceUris {
 impl ::std::convert::From<ResourceUris> for Vec<String> {
     fn from(value: ResourceUris) -> Self {
         value.0
+    }
+}
+impl serde::Serialize for ResourceUris {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+impl<'de> serde::Deserialize<'de> for ResourceUris {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Self)
     }
 }
 /// The first message of a listen stream: what was granted.
@@ -8556,9 +8632,9 @@ pub struct ProgressNotificationParams {
     /// The token from the request's `_meta`.
     pub progress_token: ProgressToken,
     /// How far; it only grows.
-    pub progress: f64,
+    pub progress: crate::Number,
     /// Where it ends, if known.
-    pub total: Option<f64>,
+    pub total: Option<crate::Number>,
     /// What is being done.
     pub message: Option<String>,
     /// Members outside the schema, kept and written back.
@@ -8567,11 +8643,14 @@ pub struct ProgressNotificationParams {
 impl ProgressNotificationParams {
     /// Makes the object from its required members.
     #[must_use]
-    pub fn new(progress_token: impl Into<ProgressToken>, progress: f64) -> Self {
+    pub fn new(
+        progress_token: impl Into<ProgressToken>,
+        progress: impl Into<crate::Number>,
+    ) -> Self {
         Self {
             meta: None,
             progress_token: progress_token.into(),
-            progress,
+            progress: progress.into(),
             total: None,
             message: None,
             extra: crate::Extra::new(),
@@ -8585,8 +8664,8 @@ impl ProgressNotificationParams {
     }
     /// Sets `total`.
     #[must_use]
-    pub fn with_total(mut self, total: f64) -> Self {
-        self.total = Some(total);
+    pub fn with_total(mut self, total: impl Into<crate::Number>) -> Self {
+        self.total = Some(total.into());
         self
     }
     /// Sets `message`.
@@ -8848,42 +8927,23 @@ impl serde::Serialize for LoggingMessageNotificationParams {
     }
 }
 /// How grave a log message is, from the mildest up.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum LoggingLevel {
     /// For looking into the program.
-    #[serde(rename = "debug")]
     Debug,
     /// Ordinary events.
-    #[serde(rename = "info")]
     Info,
     /// Ordinary but notable events.
-    #[serde(rename = "notice")]
     Notice,
     /// Something may go wrong.
-    #[serde(rename = "warning")]
     Warning,
     /// Something went wrong.
-    #[serde(rename = "error")]
     Error,
     /// A part has failed.
-    #[serde(rename = "critical")]
     Critical,
     /// Somebody must act at once.
-    #[serde(rename = "alert")]
     Alert,
     /// Nothing works.
-    #[serde(rename = "emergency")]
     Emergency,
 }
 impl LoggingLevel {
@@ -8911,6 +8971,31 @@ impl LoggingLevel {
             Self::Alert => "alert",
             Self::Emergency => "emergency",
         }
+    }
+}
+impl support::StringEnum for LoggingLevel {
+    const NAMES: &'static [&'static str] = &[
+        "debug",
+        "info",
+        "notice",
+        "warning",
+        "error",
+        "critical",
+        "alert",
+        "emergency",
+    ];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for LoggingLevel {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for LoggingLevel {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for LoggingLevel {

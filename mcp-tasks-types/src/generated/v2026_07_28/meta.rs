@@ -1019,8 +1019,7 @@ impl serde::Serialize for TasksExtensionCapability {
     }
 }
 /// Settings by name of a capability outside the protocol.
-#[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentalCapabilities(pub crate::Map<crate::RawObject>);
 impl ::std::ops::Deref for ExperimentalCapabilities {
     type Target = crate::Map<crate::RawObject>;
@@ -1036,6 +1035,18 @@ impl ::std::convert::From<ExperimentalCapabilities> for crate::Map<crate::RawObj
 impl ::std::convert::From<crate::Map<crate::RawObject>> for ExperimentalCapabilities {
     fn from(value: crate::Map<crate::RawObject>) -> Self {
         Self(value)
+    }
+}
+impl serde::Serialize for ExperimentalCapabilities {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+impl<'de> serde::Deserialize<'de> for ExperimentalCapabilities {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Self)
     }
 }
 /// The ways in which the client can ask a person. `{}` means forms only.
@@ -1695,24 +1706,11 @@ impl serde::Serialize for Icon {
     }
 }
 /// The kind of background an icon is drawn for.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum IconTheme {
     /// A light background.
-    #[serde(rename = "light")]
     Light,
     /// A dark background.
-    #[serde(rename = "dark")]
     Dark,
 }
 impl IconTheme {
@@ -1725,6 +1723,22 @@ impl IconTheme {
             Self::Light => "light",
             Self::Dark => "dark",
         }
+    }
+}
+impl support::StringEnum for IconTheme {
+    const NAMES: &'static [&'static str] = &["light", "dark"];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for IconTheme {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for IconTheme {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for IconTheme {

@@ -15,33 +15,17 @@ use super::meta::RequestMetaObject;
 use super::meta::ResultMetaObject;
 use super::meta::SubscriptionNotificationMetaObject;
 /// Where a task stands. The last three are terminal: nothing follows them.
-#[derive(
-    ::serde::Deserialize,
-    ::serde::Serialize,
-    Clone,
-    Copy,
-    Debug,
-    Eq,
-    Hash,
-    Ord,
-    PartialEq,
-    PartialOrd
-)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum TaskStatus {
     /// The work goes on.
-    #[serde(rename = "working")]
     Working,
     /// The work waits for answers from the client.
-    #[serde(rename = "input_required")]
     InputRequired,
     /// The request was carried out; a tool's own failure (`isError`) counts as completed.
-    #[serde(rename = "completed")]
     Completed,
     /// The request ended with a JSON-RPC error.
-    #[serde(rename = "failed")]
     Failed,
     /// The work was given up before it had a result.
-    #[serde(rename = "cancelled")]
     Cancelled,
 }
 impl TaskStatus {
@@ -63,6 +47,28 @@ impl TaskStatus {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
         }
+    }
+}
+impl support::StringEnum for TaskStatus {
+    const NAMES: &'static [&'static str] = &[
+        "working",
+        "input_required",
+        "completed",
+        "failed",
+        "cancelled",
+    ];
+    const VALUES: &'static [Self] = Self::ALL;
+}
+impl serde::Serialize for TaskStatus {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+impl<'de> serde::Deserialize<'de> for TaskStatus {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::string_enum(deserializer)
     }
 }
 impl ::core::fmt::Display for TaskStatus {
@@ -2656,8 +2662,7 @@ impl serde::Serialize for TaskStatusNotificationParams {
     }
 }
 /// A list of task ids; an empty one is a statement and is kept.
-#[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TaskIds(pub Vec<crate::TaskId>);
 impl ::std::ops::Deref for TaskIds {
     type Target = Vec<crate::TaskId>;
@@ -2670,9 +2675,20 @@ impl ::std::convert::From<TaskIds> for Vec<crate::TaskId> {
         value.0
     }
 }
+impl serde::Serialize for TaskIds {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+impl<'de> serde::Deserialize<'de> for TaskIds {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Self)
+    }
+}
 /// Open questions by key; a key is used once in the life of its task.
-#[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct InputRequests(pub crate::Map<InputRequest>);
 impl ::std::ops::Deref for InputRequests {
     type Target = crate::Map<InputRequest>;
@@ -2688,6 +2704,18 @@ impl ::std::convert::From<InputRequests> for crate::Map<InputRequest> {
 impl ::std::convert::From<crate::Map<InputRequest>> for InputRequests {
     fn from(value: crate::Map<InputRequest>) -> Self {
         Self(value)
+    }
+}
+impl serde::Serialize for InputRequests {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+impl<'de> serde::Deserialize<'de> for InputRequests {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Self)
     }
 }
 /// A question to the client: a method with its parameters, without the JSON-RPC envelope.
@@ -2752,8 +2780,7 @@ impl support::TagUnion for InputRequest {
     }
 }
 /// Answers by the key of their question, each decoded only when its question is known.
-#[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct InputResponses(pub crate::Map<crate::RawJson>);
 impl ::std::ops::Deref for InputResponses {
     type Target = crate::Map<crate::RawJson>;
@@ -2769,6 +2796,18 @@ impl ::std::convert::From<InputResponses> for crate::Map<crate::RawJson> {
 impl ::std::convert::From<crate::Map<crate::RawJson>> for InputResponses {
     fn from(value: crate::Map<crate::RawJson>) -> Self {
         Self(value)
+    }
+}
+impl serde::Serialize for InputResponses {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+impl<'de> serde::Deserialize<'de> for InputResponses {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Self)
     }
 }
 /// The answer to one question; it is no result and has no `resultType`.

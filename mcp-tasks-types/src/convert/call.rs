@@ -1,0 +1,150 @@
+//! The call that becomes a task: the wish for one, and the parameters of `tools/call` (wire shapes, sections 5.2, 5.3).
+
+use super::ConvertError;
+use super::open::{self, CALL_MEMBERS, META_KEYS};
+use super::same::Carry;
+use crate::{Extra, RawJson, TaskId, sep_1686, v2025_11_25, v2026_07_28};
+
+/// The keys of trace context, which 2026-07-28 names and every generation may carry.
+const TRACE: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+
+impl From<sep_1686::TaskMetadata> for v2025_11_25::TaskMetadata {
+    /// The id stays behind, since 2025-11-25 leaves ids to the receiver (B-32); so does a lifetime, since a time from
+    /// the end is no time from creation before there is an end.
+    fn from(wish: sep_1686::TaskMetadata) -> Self {
+        let mut metadata = Self::new();
+        metadata.extra = open::foreign(wish.extra, &["taskId", "keepAlive", "ttl"]);
+        metadata
+    }
+}
+
+/// The wish of SEP-1686 for a task of that id, which the requestor makes; what is wished for from creation is
+/// wished for from the end.
+#[must_use]
+pub fn wish_to_sep_1686(
+    wish: v2025_11_25::TaskMetadata,
+    task_id: impl Into<TaskId>,
+) -> sep_1686::TaskMetadata {
+    let mut metadata = sep_1686::TaskMetadata::new(task_id);
+    metadata.keep_alive = wish.ttl;
+    metadata.extra = open::foreign(wish.extra, &["taskId", "keepAlive", "ttl"]);
+    metadata
+}
+
+/// The parameters of `tools/call` of 2026-07-28 for those of 2025-11-25.
+///
+/// `meta` is the gateway's own: its version and the capabilities that it can answer for. Whether the client wanted a
+/// task is for the gateway to see in `params.task`, which stays behind: declaring the tasks extension in `meta` is what
+/// takes its place. The progress token, trace context and unknown keys of `_meta` are added where `meta` has none.
+#[must_use]
+pub fn call_to_v2026_07_28(
+    params: v2025_11_25::CallToolRequestParams,
+    meta: v2026_07_28::RequestMetaObject,
+) -> v2026_07_28::CallToolRequestParams {
+    let mut meta = meta;
+    if let Some(given) = params.meta {
+        let text = |name| given.extra.get(name).and_then(|raw| raw.get::<String>().ok());
+        meta.progress_token = meta.progress_token.or(given.progress_token.carry());
+        meta.traceparent = meta.traceparent.or(text(TRACE[0]));
+        meta.tracestate = meta.tracestate.or(text(TRACE[1]));
+        meta.baggage = meta.baggage.or(text(TRACE[2]));
+        let keys = open::foreign(open::foreign(given.extra, META_KEYS), &TRACE);
+        open::merge(&mut meta.extra, &keys);
+    }
+    v2026_07_28::CallToolRequestParams {
+        meta,
+        name: params.name,
+        arguments: params.arguments,
+        input_responses: None,
+        request_state: None,
+        extra: open::foreign(params.extra, CALL_MEMBERS),
+    }
+}
+
+/// The parameters of `tools/call` of 2025-11-25 for those of 2026-07-28; `task` is the wish for a task, which
+/// 2026-07-28 leaves to the server.
+///
+/// Of `_meta` the version, capabilities, client and log level stay behind: in 2025-11-25 they belong to the session.
+///
+/// # Errors
+///
+/// When the call answers an earlier `InputRequiredResult` (`inputResponses`, `requestState`), which 2025-11-25 does
+/// not have.
+pub fn call_to_v2025_11_25(
+    params: v2026_07_28::CallToolRequestParams,
+    task: Option<v2025_11_25::TaskMetadata>,
+) -> Result<v2025_11_25::CallToolRequestParams, ConvertError> {
+    let rounds = "2025-11-25 asks by requests of its own, not by rounds of one";
+    if params.input_responses.is_some() {
+        return Err(ConvertError::no_counterpart("inputResponses", rounds));
+    }
+    if params.request_state.is_some() {
+        return Err(ConvertError::no_counterpart("requestState", rounds));
+    }
+    let mut meta = v2025_11_25::RequestMetaObject::new();
+    meta.progress_token = params.meta.progress_token.carry();
+    let trace = [params.meta.traceparent, params.meta.tracestate, params.meta.baggage];
+    for (name, value) in TRACE.into_iter().zip(trace) {
+        if let Some(value) = value {
+            meta.extra.insert(name, open::raw(&value));
+        }
+    }
+    open::merge(&mut meta.extra, &open::foreign(params.meta.extra, META_KEYS));
+    let meta = (meta.progress_token.is_some() || !meta.extra.is_empty()).then_some(meta);
+    Ok(v2025_11_25::CallToolRequestParams {
+        meta,
+        name: params.name,
+        arguments: params.arguments,
+        task,
+        extra: open::foreign(params.extra, CALL_MEMBERS),
+    })
+}
+
+/// The augmented `tools/call` of SEP-1686 for that of 2025-11-25, under the wish that takes the place of `params.task`
+/// (see [`wish_to_sep_1686`]).
+#[must_use]
+pub fn call_to_sep_1686(
+    params: v2025_11_25::CallToolRequestParams,
+    task: sep_1686::TaskMetadata,
+) -> sep_1686::TaskAugmentedRequestParams {
+    let mut meta = sep_1686::TaskAugmentedRequestMeta::new(task);
+    if let Some(given) = params.meta {
+        meta.progress_token = given.progress_token.carry();
+        meta.extra = open::foreign(given.extra, META_KEYS);
+    }
+    let mut extra = Extra::new();
+    extra.insert("name", open::raw(&params.name));
+    if let Some(arguments) = params.arguments {
+        extra.insert("arguments", RawJson::from(arguments));
+    }
+    open::merge(&mut extra, &open::foreign(params.extra, CALL_MEMBERS));
+    let mut call = sep_1686::TaskAugmentedRequestParams::new(meta);
+    call.extra = extra;
+    call
+}
+
+/// The `tools/call` of 2025-11-25 for an augmented one of SEP-1686; `task` of the result is the wish.
+///
+/// The id that the requestor made stays behind: a gateway keeps it beside the id that the server makes.
+///
+/// # Errors
+///
+/// When the parameters are not those of `tools/call`: `name` or `arguments`.
+pub fn call_from_sep_1686(
+    params: sep_1686::TaskAugmentedRequestParams,
+) -> Result<v2025_11_25::CallToolRequestParams, ConvertError> {
+    let name = params.extra.get("name").ok_or_else(|| ConvertError::missing("name", "no tool is named"))?;
+    let name: String = name.get().map_err(|error| ConvertError::malformed("name", &error))?;
+    let arguments = params.extra.get("arguments").map(|raw| raw.get()).transpose();
+    let mut meta = v2025_11_25::RequestMetaObject::new();
+    meta.progress_token = params.meta.progress_token.carry();
+    meta.extra = open::foreign(params.meta.extra, META_KEYS);
+    let meta = (meta.progress_token.is_some() || !meta.extra.is_empty()).then_some(meta);
+    Ok(v2025_11_25::CallToolRequestParams {
+        meta,
+        name,
+        arguments: arguments.map_err(|error| ConvertError::malformed("arguments", &error))?,
+        task: Some(params.meta.task.into()),
+        extra: open::foreign(params.extra, CALL_MEMBERS),
+    })
+}

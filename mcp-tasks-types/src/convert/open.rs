@@ -1,0 +1,268 @@
+//! Open objects: which of their members another generation may see, and objects taken apart as text.
+//!
+//! One rule for all of them: a name that no generation defines at that place is data of somebody else and travels; a
+//! name that some generation defines is either mapped or left behind (I-02).
+
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::{Extra, RawJson, RawObject, TaskId, sep_1686, v2025_11_25, v2026_07_28};
+
+/// What any generation defines in a task object or in the result that carries one.
+pub(super) const TASK_MEMBERS: &[&str] = &[
+    "_meta",
+    "taskId",
+    "status",
+    "statusMessage",
+    "error",
+    "createdAt",
+    "lastUpdatedAt",
+    "keepAlive",
+    "ttl",
+    "ttlMs",
+    "pollFrequency",
+    "pollInterval",
+    "pollIntervalMs",
+    "result",
+    "inputRequests",
+    "requestState",
+    "resultType",
+    "task",
+];
+
+/// What makes a result something else than the tool result that it is: in 2026-07-28 all but `task`, in 2025-11-25
+/// `task`.
+pub(super) const RESULT_MEMBERS: &[&str] = &["resultType", "inputRequests", "requestState", "task"];
+
+/// What any generation defines in the parameters of `tools/call`, beyond name and arguments.
+pub(super) const CALL_MEMBERS: &[&str] =
+    &["_meta", "name", "arguments", "task", "inputResponses", "requestState"];
+
+/// What any generation defines in the parameters of a nested request and is no part of the question.
+pub(super) const QUESTION_MEMBERS: &[&str] = &["_meta", "task", "elicitationId"];
+
+/// The `_meta` keys that any generation defines, except for the three of trace context, which mean the same
+/// everywhere.
+pub(super) const META_KEYS: &[&str] = &[
+    sep_1686::meta_key::TASK,
+    sep_1686::meta_key::RELATED_TASK,
+    v2025_11_25::meta_key::RELATED_TASK,
+    IMMEDIATE_RESPONSE,
+    "progressToken",
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/logLevel",
+    "io.modelcontextprotocol/serverInfo",
+    "io.modelcontextprotocol/subscriptionId",
+];
+
+/// The key of 2025-11-25 for the words that a model gets at once.
+pub(super) const IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
+
+/// The members that no generation defines.
+pub(super) fn foreign(extra: Extra, defined: &[&str]) -> Extra {
+    if extra.iter().all(|(name, _)| !defined.contains(&name)) {
+        return extra;
+    }
+    let mut kept = Extra::new();
+    for (name, value) in extra.iter().filter(|(name, _)| !defined.contains(name)) {
+        kept.insert(name, value.clone());
+    }
+    kept
+}
+
+/// Adds what is not there yet.
+pub(super) fn merge(into: &mut Extra, more: &Extra) {
+    for (name, value) in more.iter() {
+        if into.get(name).is_none() {
+            into.insert(name, value.clone());
+        }
+    }
+}
+
+/// A value that serde writes without fail, such as a text.
+pub(super) fn raw<T: Serialize + ?Sized>(value: &T) -> RawJson {
+    RawJson::new(value).expect("texts, numbers and members kept as text are always JSON")
+}
+
+/// The members of any JSON object, in order, as text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Members(Vec<(String, RawJson)>);
+
+impl Members {
+    /// Takes an object apart; nothing of something else.
+    pub(super) fn of(json: &RawJson) -> Option<Self> {
+        json.get().ok()
+    }
+
+    pub(super) fn of_object(object: &RawObject) -> Self {
+        Self::of(object.as_json()).unwrap_or_default()
+    }
+
+    /// The members of a typed object without `_meta`.
+    pub(super) fn of_extra(extra: &Extra) -> Self {
+        Self(extra.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&RawJson> {
+        self.0.iter().find_map(|(known, value)| (known == name).then_some(value))
+    }
+
+    pub(super) fn push(&mut self, name: &str, value: RawJson) {
+        self.0.push((name.to_owned(), value));
+    }
+
+    /// Leaves out the members of those names.
+    pub(super) fn without(mut self, names: &[&str]) -> Self {
+        self.0.retain(|(name, _)| !names.contains(&name.as_str()));
+        self
+    }
+
+    /// Cleans `_meta` of what the protocol defines and, if asked to, ties it to a task. A `_meta` that is left without
+    /// a key goes, one that is no object stays as it is.
+    pub(super) fn with_meta(mut self, related: Option<(&str, &TaskId)>) -> Self {
+        let related = related.map(|(key, id)| (key, related_task(id)));
+        let place = self.0.iter().position(|(name, _)| name == "_meta");
+        match (place, related) {
+            (Some(place), related) => {
+                let Some(meta) = Self::of(&self.0[place].1) else { return self };
+                let before = meta.0.len();
+                let mut meta = meta.without(META_KEYS);
+                if let Some((key, id)) = related {
+                    meta.push(key, id);
+                }
+                if meta.0.is_empty() && before != 0 {
+                    self.0.remove(place);
+                } else {
+                    self.0[place].1 = raw(&meta);
+                }
+            }
+            (None, Some((key, id))) => {
+                let mut meta = Self::default();
+                meta.push(key, id);
+                self.push("_meta", raw(&meta));
+            }
+            (None, None) => {}
+        }
+        self
+    }
+
+    /// Moves all members behind those of another object.
+    pub(super) fn append_to(self, other: &mut Self) {
+        other.0.extend(self.0);
+    }
+
+    pub(super) fn into_object(self) -> RawObject {
+        RawObject::try_from(raw(&self)).expect("members make an object")
+    }
+
+    pub(super) fn into_extra(self) -> Extra {
+        let mut extra = Extra::new();
+        for (name, value) in self.0 {
+            extra.insert(name, value);
+        }
+        extra
+    }
+}
+
+/// `{"taskId":…}`.
+fn related_task(id: &TaskId) -> RawJson {
+    let mut members = Members::default();
+    members.push("taskId", raw(id));
+    raw(&members)
+}
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = access.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+/// Whether a tool result says `isError:true`; anything that is no tool result does not.
+pub(super) fn is_error(result: &RawObject) -> bool {
+    struct IsError(bool);
+    impl<'de> Deserialize<'de> for IsError {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct IsErrorVisitor;
+            impl<'de> Visitor<'de> for IsErrorVisitor {
+                type Value = IsError;
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("an object")
+                }
+                fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<IsError, A::Error> {
+                    let mut found = false;
+                    while let Some(name) = access.next_key::<std::borrow::Cow<'de, str>>()? {
+                        if name == "isError" {
+                            found |= access.next_value::<RawJson>()?.as_str() == "true";
+                        } else {
+                            access.next_value::<serde::de::IgnoredAny>()?;
+                        }
+                    }
+                    Ok(IsError(found))
+                }
+            }
+            deserializer.deserialize_map(IsErrorVisitor)
+        }
+    }
+    result.get::<IsError>().is_ok_and(|found| found.0)
+}
+
+/// The unknown keys of a `_meta` of 2025-11-25 or SEP-1686, nothing when there are none.
+pub(super) fn foreign_meta(extra: Extra) -> Option<Extra> {
+    let kept = foreign(extra, META_KEYS);
+    (!kept.is_empty()).then_some(kept)
+}
+
+/// The `_meta` of a nested request as the member that 2026-07-28 does not know.
+pub(super) fn insert_meta(into: &mut Extra, meta: Option<v2025_11_25::RequestMetaObject>) {
+    if let Some(kept) = meta.and_then(|meta| foreign_meta(meta.extra)) {
+        into.insert("_meta", raw(&Members::of_extra(&kept)));
+    }
+}
+
+/// The other way round: that member, cleaned and tied to a task.
+pub(super) fn take_meta(extra: &Extra, task_id: &TaskId) -> v2025_11_25::RequestMetaObject {
+    let mut meta = v2025_11_25::RequestMetaObject::new()
+        .with_related_task(v2025_11_25::RelatedTaskMetadata::new(task_id.clone()));
+    if let Some(members) = extra.get("_meta").and_then(Members::of) {
+        meta.extra = members.without(META_KEYS).into_extra();
+    }
+    meta
+}
+
+/// The `_meta` of a result of 2026-07-28, nothing when there is no key.
+pub(super) fn result_meta(keys: Extra) -> Option<v2026_07_28::ResultMetaObject> {
+    (!keys.is_empty()).then(|| {
+        let mut meta = v2026_07_28::ResultMetaObject::new();
+        meta.extra = keys;
+        meta
+    })
+}
