@@ -256,7 +256,8 @@ impl Engine {
         self.wait(owner, id, |_| false).await
     }
 
-    /// The tasks of an owner, the oldest first, in pages; for operators and own tools, since the protocol has no list.
+    /// The tasks of an owner, the oldest first, in pages, for operators. The protocol has no list: a history for clients
+    /// is a tool of yours over this, with the filters that make sense where you are (S-24).
     ///
     /// # Errors
     ///

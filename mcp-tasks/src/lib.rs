@@ -47,6 +47,8 @@
 //!   [steps](TaskContext::step) come from the record, everything else is done again. Steps are recorded after their
 //!   work, so the work of one step can be done twice; [`TaskContext::fencing_token`] is for effects that must not be.
 //! - Each task has an [`Owner`]; to others it does not exist. Without authentication the id is all that protects it.
+//! - A call that is sent again is another call and makes another task, since the protocol gives calls no identity of
+//!   their own (S-07). Where that must not be, let a tool take a key as an argument and look for it in your own data.
 //! - A lifetime counts from creation. A task that outlives it fails; an ended one is removed when it is over.
 //!
 //! # What is stored

@@ -4,6 +4,10 @@
 //! where a refusal becomes an error of the wire is `server/dispatch.rs`.
 //! The server keeps nothing between two requests: what a client may do, it declares each time
 //! and what lasts is in the engine's store.
+//! What lives differently long is of different types (S-41): what a request says of itself lives as
+//! long as the request, [`RequestContext`] and what `admission` reads; what is in flight as long as
+//! its answer takes, in the transport; a task until its lifetime is over, a
+//! [`TaskRecord`](crate::TaskRecord).
 
 mod admission;
 mod builder;

@@ -366,7 +366,7 @@ mod tests {
             .map_err(|failure| failure.to_string())
     }
 
-    // S-40
+    /// S-40
     #[test]
     fn any_difference_fails_and_tells_both_sides() {
         assert!(run(2, vec![snapshot("working")]).is_ok());
@@ -397,7 +397,7 @@ mod tests {
         assert!(run(5, vec![snapshot("cancelled"), done]).is_err());
     }
 
-    // S-40: the word where there is no status.
+    /// S-40: the word where there is no status.
     #[test]
     fn an_acknowledgement_and_an_error_have_their_own_lines() {
         let acknowledged = json!({"id": 4, "result": {"resultType": "complete"}});

@@ -12,7 +12,7 @@ fn store() -> (tempfile::TempDir, std::path::PathBuf) {
     (folder, path)
 }
 
-// a client's probe process ends like this, and the next one opens the same file.
+/// a client's probe process ends like this, and the next one opens the same file.
 #[test]
 fn the_end_of_the_input_ends_the_process_and_frees_the_file() {
     let (_folder, store) = store();
@@ -51,7 +51,7 @@ fn a_signal_ends_the_process_at_once_and_frees_the_file() {
     }
 }
 
-// The next process waits for a moment for the one before it.
+/// The next process waits for a moment for the one before it.
 #[test]
 fn a_process_that_is_told_to_end_later_does_not_keep_the_next_one_out() {
     let (_folder, store) = store();
@@ -76,7 +76,7 @@ fn a_second_server_on_the_same_file_gets_a_clear_error() {
     assert!(text.contains("tasks.db"), "{text}");
 }
 
-// S-06, R-5
+/// S-06, R-5
 #[test]
 fn the_defaults_are_those_of_the_reference_and_strict() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_report"));
@@ -94,7 +94,7 @@ fn the_defaults_are_those_of_the_reference_and_strict() {
     assert_eq!(*required, json!({"elicitation": {"form": {}}}));
 }
 
-// the literal requests of the reference sequence.
+/// the literal requests of the reference sequence.
 #[test]
 fn lenient_inputs_take_a_caller_that_declares_the_extension_alone() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_report"));
@@ -108,7 +108,7 @@ fn only_tasks(id: u64) -> Value {
     request_declaring(id, "tools/call", call("large"), capabilities)
 }
 
-// S-12, S-17: declining is a choice, closing the question is none.
+/// S-12, S-17: declining is a choice, closing the question is none.
 #[test]
 fn a_declined_question_and_a_cancelled_task_end_cancelled() {
     let (_folder, store) = store();
@@ -144,7 +144,7 @@ fn a_declined_question_and_a_cancelled_task_end_cancelled() {
     assert_eq!(first["lastUpdatedAt"], second["lastUpdatedAt"]);
 }
 
-// S-38: without the step, the work holds; a cancel is heard nevertheless.
+/// S-38: without the step, the work holds; a cancel is heard nevertheless.
 #[test]
 fn a_worker_without_steps_holds_and_can_be_cancelled() {
     let (_folder, store) = store();

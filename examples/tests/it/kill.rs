@@ -6,7 +6,7 @@ use crate::process::{HttpServer, call, report};
 
 const ROUNDS: usize = 50;
 
-// C-31, S-09, S-35: killed right after the handle was read, restarted on the same file.
+/// C-31, S-09, S-35: killed right after the handle was read, restarted on the same file.
 #[test]
 fn no_task_is_lost_when_the_server_is_killed_after_its_handle_was_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(request.params.get("a").unwrap().get(), "[1.0]");
     }
 
-    // S-01
+    /// S-01
     #[test]
     fn messages_are_told_apart_by_their_members() {
         let table = [

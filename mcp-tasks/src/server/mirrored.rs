@@ -158,7 +158,7 @@ mod tests {
 
     use super::{Expected, Mirrored, integer};
 
-    //
+    ///
     #[test]
     fn a_header_says_what_the_argument_says() {
         let schema = json!({"type": "object", "properties": {
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(mirrored.expected(None).len(), 3);
     }
 
-    //
+    ///
     #[test]
     fn marks_that_clients_would_drop_are_faults() {
         let property = |property: serde_json::Value| json!({"type": "object", "properties": {"a": property}});

@@ -190,7 +190,7 @@ mod tests {
 
     use super::{Received, ReceivedHeaders, RoutingHeaders, decode, encode};
 
-    // S-28, C-90
+    /// S-28, C-90
     #[test]
     fn a_task_request_names_the_task_and_a_call_names_the_tool() {
         let pairs = |method: &str, params: &str| {
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(pairs("tools/list", "{}").len(), 2);
     }
 
-    // X-110
+    /// X-110
     #[test]
     fn a_call_mirrors_the_arguments_that_are_marked() {
         let params = r#"{"name":"t","arguments":{"region":"\u00fc","count":3,"none":null}}"#;
@@ -229,7 +229,7 @@ mod tests {
         );
     }
 
-    // X-108
+    /// X-108
     #[test]
     fn values_survive_encoding_and_only_odd_ones_are_encoded() {
         for (plain, sent) in [
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    // X-108
+    /// X-108
     #[test]
     fn broken_encodings_are_refused_and_half_ones_are_literal() {
         for broken in ["=?base64?QQ?=", "=?base64?Q*==?=", "=?base64?/w==?="] {
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(decode("=?base64??=").as_deref(), Some(""));
     }
 
-    // X-109
+    /// X-109
     #[test]
     fn header_names_are_read_in_any_case_and_values_are_trimmed() {
         let read = |headers: &[(&str, &[u8])]| {

@@ -10,7 +10,7 @@ use crate::{
     server_harness::{VERSION, request, request_declaring, server},
 };
 
-//
+///
 #[tokio::test]
 async fn other_methods_than_post_are_not_allowed() {
     let address = listen(server().await, HttpOptions::default()).await;
@@ -21,7 +21,7 @@ async fn other_methods_than_post_are_not_allowed() {
     }
 }
 
-//
+///
 #[tokio::test]
 async fn a_request_is_answered_by_one_json_object_and_no_session() {
     let address = listen(server().await, HttpOptions::default()).await;
@@ -40,7 +40,7 @@ async fn a_request_is_answered_by_one_json_object_and_no_session() {
     assert_eq!(without_accept.status, 200);
 }
 
-// S-01: without the headers of a request.
+/// S-01: without the headers of a request.
 #[tokio::test]
 async fn a_notification_gets_202_and_no_body() {
     let address = listen(server().await, HttpOptions::default()).await;
@@ -57,7 +57,7 @@ async fn a_notification_gets_202_and_no_body() {
     assert_eq!((refused.status, refused.body.as_str()), (400, ""));
 }
 
-// C-93, R-10, X-01, X-11, X-105, X-112 to X-114; section 3.8 of the wire shapes
+/// C-93, R-10, X-01, X-11, X-105, X-112 to X-114; section 3.8 of the wire shapes
 #[tokio::test]
 async fn each_error_has_its_status() {
     let address = listen(server().await, HttpOptions::default()).await;
@@ -96,7 +96,7 @@ async fn each_error_has_its_status() {
     assert_eq!((response.status, response.code()), (400, -32_022));
 }
 
-// step 1 comes first, whatever the body is.
+/// step 1 comes first, whatever the body is.
 #[tokio::test]
 async fn pages_of_other_origins_and_hosts_are_refused() {
     let options = HttpOptions::default().with_allowed_origin("https://app.example");
@@ -139,7 +139,7 @@ async fn a_body_beyond_the_limit_and_a_body_nested_too_deep_are_refused() {
     assert_eq!(response.json()["id"], 1);
 }
 
-// two clients use the same id at once.
+/// two clients use the same id at once.
 #[tokio::test]
 async fn ids_of_different_clients_have_nothing_to_do_with_each_other() {
     let address = listen(server().await, HttpOptions::default()).await;
@@ -154,7 +154,7 @@ async fn ids_of_different_clients_have_nothing_to_do_with_each_other() {
     assert_eq!(text(second.json()), "two");
 }
 
-// X-13, S-18: the task is found from another connection.
+/// X-13, S-18: the task is found from another connection.
 #[tokio::test]
 async fn a_task_is_followed_over_any_number_of_connections() {
     let address = listen(server().await, HttpOptions::default()).await;
@@ -173,7 +173,7 @@ async fn a_task_is_followed_over_any_number_of_connections() {
     }
 }
 
-// closing the connection cancels the request that waits on it.
+/// closing the connection cancels the request that waits on it.
 #[tokio::test]
 async fn a_client_that_hangs_up_ends_its_inline_call() {
     let server = server().await;
@@ -196,7 +196,7 @@ async fn reaches(server: &mcp_tasks::Server, running: usize) {
     tokio::time::timeout(Duration::from_secs(20), reached).await.expect("the bodies do not end");
 }
 
-// X-126, for HTTP: a request that does not end does not keep the server.
+/// X-126, for HTTP: a request that does not end does not keep the server.
 #[tokio::test]
 async fn a_server_that_shuts_down_does_not_wait_for_ever() {
     let server = server().await;

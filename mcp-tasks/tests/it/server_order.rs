@@ -32,7 +32,7 @@ fn meta_of_version(version: Value) -> Value {
     json!({"io.modelcontextprotocol/protocolVersion": version})
 }
 
-// R-1 steps 2 to 14, C-22, S-02
+/// R-1 steps 2 to 14, C-22, S-02
 #[tokio::test]
 async fn over_http_the_first_broken_rule_decides() {
     let server = server().await;
@@ -125,7 +125,7 @@ async fn over_http_the_first_broken_rule_decides() {
     }
 }
 
-// R-1 without steps 4, 5, 7 and 10; X-130
+/// R-1 without steps 4, 5, 7 and 10; X-130
 #[tokio::test]
 async fn over_stdio_the_same_order_holds_without_headers() {
     let server = server().await;
@@ -148,7 +148,7 @@ async fn over_stdio_the_same_order_holds_without_headers() {
     }
 }
 
-// R-1 step 9; C-28, X-23, X-32
+/// R-1 step 9; C-28, X-23, X-32
 #[tokio::test]
 async fn what_meta_says_besides_has_to_be_well_formed() {
     let server = server().await;
@@ -189,7 +189,7 @@ async fn what_meta_says_besides_has_to_be_well_formed() {
     }
 }
 
-// R-2, C-81, C-82, X-41, X-78, S-23: not found for anybody, with and without the extension.
+/// R-2, C-81, C-82, X-41, X-78, S-23: not found for anybody, with and without the extension.
 #[tokio::test]
 async fn removed_and_unknown_methods_are_not_found() {
     let server = server().await;
@@ -222,7 +222,7 @@ async fn removed_and_unknown_methods_are_not_found() {
     }
 }
 
-//
+///
 #[tokio::test]
 async fn a_handshake_of_an_older_revision_is_told_what_is_spoken() {
     let server = server().await;
@@ -239,7 +239,7 @@ async fn a_handshake_of_an_older_revision_is_told_what_is_spoken() {
     }
 }
 
-// S-03
+/// S-03
 #[tokio::test]
 async fn an_unspoken_version_is_told_the_list_of_discover_and_what_it_sent() {
     let server = server().await;
@@ -252,7 +252,7 @@ async fn an_unspoken_version_is_told_the_list_of_discover_and_what_it_sent() {
     assert_eq!(*data, json!({"supported": [VERSION], "requested": " 2099-01-01"}));
 }
 
-// C-91, R-1 steps 4 and 10: the leniency about `Mcp-Name` ends where it is sent.
+/// C-91, R-1 steps 4 and 10: the leniency about `Mcp-Name` ends where it is sent.
 #[tokio::test]
 async fn a_missing_task_name_is_taken_and_a_wrong_one_is_not() {
     let server = server().await;
@@ -268,7 +268,7 @@ async fn a_missing_task_name_is_taken_and_a_wrong_one_is_not() {
     }
 }
 
-// P106, C-91: ids that need care, compared after decoding.
+/// P106, C-91: ids that need care, compared after decoding.
 #[tokio::test]
 async fn an_odd_task_name_is_decoded_before_it_is_compared() {
     let server = server().await;
@@ -288,7 +288,7 @@ async fn an_odd_task_name_is_decoded_before_it_is_compared() {
     }
 }
 
-// R-1 step 4: the option.
+/// R-1 step 4: the option.
 #[tokio::test]
 async fn a_strict_server_refuses_a_missing_task_name() {
     let server = Server::builder("strict", "1").require_task_name(true).build().await.unwrap();
@@ -298,7 +298,7 @@ async fn a_strict_server_refuses_a_missing_task_name() {
     assert_eq!(verdict(&back), (-32_020, 400));
 }
 
-//
+///
 #[tokio::test]
 async fn the_name_of_a_call_is_compared_after_decoding() {
     let server = server().await;
@@ -362,7 +362,7 @@ struct RoutedArguments {
     place: Place,
 }
 
-//
+///
 #[tokio::test]
 async fn mirrored_arguments_are_compared_with_their_headers() {
     let server = Server::builder("s", "1").tool::<Routed>().build().await.unwrap();
@@ -401,7 +401,7 @@ async fn mirrored_arguments_are_compared_with_their_headers() {
     }
 }
 
-// S-01, X-08, X-10
+/// S-01, X-08, X-10
 #[tokio::test]
 async fn what_is_no_request_is_not_answered() {
     let server = server().await;

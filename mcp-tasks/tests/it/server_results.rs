@@ -1,22 +1,27 @@
 //! What results look like: discover, the list, calls, and the three task methods.
 
+use std::sync::Arc;
+
 use mcp_tasks::{
     ArgumentError, BoxFuture, Input, Server, TaskContext, TaskTool, ToolCall, ToolDefinition, ToolError,
-    task_tool, tool_type,
+    task_tool,
+    testing::ManualClock,
+    tool_type,
     types::{RawObject, v2026_07_28::CallToolResult},
 };
 use serde_json::{Value, json};
 
 use crate::server_harness::{
-    Approval, TASKS, VERSION, all_capabilities, ask, create, echo, error, job, request, request_declaring,
-    result, server, until_status,
+    Approval, TASKS, VERSION, all_capabilities, ask, create, echo, endless, error, job, request,
+    request_declaring, result, server, until_status,
 };
+use crate::support::eventually;
 
 fn server_info(result: &Value) -> &Value {
     &result["_meta"]["io.modelcontextprotocol/serverInfo"]
 }
 
-// C-17, C-27, S-04: and nothing that is not there.
+/// C-17, C-27, S-04: and nothing that is not there.
 #[tokio::test]
 async fn discover_claims_what_is_there_and_nothing_else() {
     let server = server().await;
@@ -31,7 +36,7 @@ async fn discover_claims_what_is_there_and_nothing_else() {
     assert!(found.get("serverInfo").is_none());
 }
 
-// C-101, S-32
+/// C-101, S-32
 #[tokio::test]
 async fn tools_are_listed_in_the_order_of_registration() {
     let server = server().await;
@@ -59,7 +64,7 @@ async fn tools_are_listed_in_the_order_of_registration() {
     assert_eq!(report["outputSchema"]["type"], "object");
 }
 
-// one page, so no cursor is ours.
+/// one page, so no cursor is ours.
 #[tokio::test]
 async fn every_cursor_is_refused() {
     let server = server().await;
@@ -69,7 +74,7 @@ async fn every_cursor_is_refused() {
     }
 }
 
-//
+///
 #[tokio::test]
 async fn every_result_says_who_the_server_is() {
     let server = server().await;
@@ -93,7 +98,7 @@ async fn every_result_says_who_the_server_is() {
     }
 }
 
-// C-02, C-06, C-09, S-06
+/// C-02, C-06, C-09, S-06
 #[tokio::test]
 async fn a_new_task_is_handed_over_flat_and_without_its_state() {
     let server = server().await;
@@ -127,7 +132,7 @@ async fn a_new_task_is_handed_over_flat_and_without_its_state() {
     }
 }
 
-// C-03, C-04, C-05, C-37, C-44, C-46, S-10, S-11, C-15
+/// C-03, C-04, C-05, C-37, C-44, C-46, S-10, S-11, C-15
 #[tokio::test]
 async fn a_snapshot_has_the_member_of_its_status_and_no_other() {
     let server = server().await;
@@ -179,7 +184,7 @@ async fn a_snapshot_has_the_member_of_its_status_and_no_other() {
     assert_eq!(own(&cancelled), [false, false, false]);
 }
 
-// C-44, C-45, X-134
+/// C-44, C-45, X-134
 #[tokio::test]
 async fn an_error_of_the_tool_completes_the_task() {
     let server = server().await;
@@ -189,7 +194,23 @@ async fn an_error_of_the_tool_completes_the_task() {
     assert_eq!(done["result"]["content"][0]["text"], "the sum is too large");
 }
 
-// told before a task exists.
+/// S-07: the protocol has no identity of a call beyond its request, so a call that is sent again is another one.
+#[tokio::test]
+async fn a_call_that_is_sent_again_makes_a_second_task() {
+    let server = server().await;
+    let call = request(json!(1), "tools/call", json!({"name": "endless", "arguments": {}}));
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        // The first answer is lost on its way.
+        ids.push(ask(&server, &call).await.1["result"]["taskId"].clone());
+    }
+    assert_ne!(ids[0], ids[1]);
+    for id in ids {
+        assert_eq!(result(&server, "tasks/get", json!({"taskId": id})).await["status"], "working");
+    }
+}
+
+/// told before a task exists.
 #[tokio::test]
 async fn a_malformed_call_is_an_error_and_a_bad_value_is_a_result() {
     let server = server().await;
@@ -215,7 +236,7 @@ async fn a_malformed_call_is_an_error_and_a_bad_value_is_a_result() {
     assert!(told["content"][0]["text"].as_str().unwrap().contains("right"));
 }
 
-// C-30, S-05
+/// C-30, S-05
 #[tokio::test]
 async fn task_wishes_of_older_revisions_are_ignored() {
     let server = server().await;
@@ -229,7 +250,7 @@ async fn task_wishes_of_older_revisions_are_ignored() {
     assert_eq!(answer["result"]["content"][0]["text"], "x");
 }
 
-// C-18 to C-21, C-25, C-66, R-5, X-12, X-35
+/// C-18 to C-21, C-25, C-66, R-5, X-12, X-35
 #[tokio::test]
 async fn what_a_tool_needs_has_to_be_declared_by_the_request() {
     let server = server().await;
@@ -272,7 +293,7 @@ async fn what_a_tool_needs_has_to_be_declared_by_the_request() {
     }
 }
 
-// X-12, C-22: what an earlier request declared does not count.
+/// X-12, C-22: what an earlier request declared does not count.
 #[tokio::test]
 async fn task_methods_need_the_extension_whether_or_not_the_task_exists() {
     let server = server().await;
@@ -290,7 +311,7 @@ async fn task_methods_need_the_extension_whether_or_not_the_task_exists() {
     }
 }
 
-// C-60 to C-65, R-6
+/// C-60 to C-65, R-6, S-14: polled twice and answered twice, and answered once in effect.
 #[tokio::test]
 async fn an_update_takes_what_is_asked_and_ignores_the_rest() {
     let server = server().await;
@@ -316,6 +337,7 @@ async fn an_update_takes_what_is_asked_and_ignores_the_rest() {
     result(&server, "tasks/update", update(json!({"other": {"ignored": true}, "odd": 7}))).await;
     let waiting = result(&server, "tasks/get", json!({"taskId": id})).await;
     assert_eq!(waiting["status"], "input_required");
+    assert_eq!(result(&server, "tasks/get", json!({"taskId": id})).await, waiting);
 
     let accept = json!({"action": "accept", "content": {"approved": false}});
     let params = update(json!({"approve_outline": accept, "other": 1}));
@@ -329,7 +351,7 @@ async fn an_update_takes_what_is_asked_and_ignores_the_rest() {
     assert_eq!(result(&server, "tasks/get", json!({"taskId": id})).await, done);
 }
 
-// C-62, C-74, C-94, C-96, R-3
+/// C-62, C-74, C-94, C-96, R-3
 #[tokio::test]
 async fn an_unknown_task_is_the_same_error_for_every_method() {
     let server = server().await;
@@ -341,7 +363,7 @@ async fn an_unknown_task_is_the_same_error_for_every_method() {
     }
 }
 
-// C-71, C-73, C-36, S-17, R-7
+/// C-71, C-73, C-36, S-17, R-7
 #[tokio::test]
 async fn cancelling_is_acknowledged_however_often_and_changes_no_ended_task() {
     let server = server().await;
@@ -359,7 +381,7 @@ async fn cancelling_is_acknowledged_however_often_and_changes_no_ended_task() {
     assert_eq!(result(&server, "tasks/get", json!({"taskId": done})).await, completed);
 }
 
-// S-12
+/// S-12
 #[tokio::test]
 async fn a_declined_question_ends_the_task_as_the_tool_says() {
     let server = server().await;
@@ -372,7 +394,7 @@ async fn a_declined_question_ends_the_task_as_the_tool_says() {
     assert_eq!(end["statusMessage"], "not approved");
 }
 
-// a tool's own protocol error, where the call is answered in place.
+/// a tool's own protocol error, where the call is answered in place.
 #[tokio::test]
 async fn a_protocol_error_of_an_inline_call_is_the_answer() {
     let server = server().await;
@@ -383,7 +405,7 @@ async fn a_protocol_error_of_an_inline_call_is_the_answer() {
     assert_eq!(answer["error"], json!({"code": -1_000, "message": "out of paper"}));
 }
 
-//
+///
 #[tokio::test]
 async fn ids_come_back_with_value_and_type() {
     let server = server().await;
@@ -428,7 +450,45 @@ async fn impatient(
     Ok(String::new())
 }
 
-//
+/// S-06: where the builder says something about all tasks, the record says it as well.
+#[tokio::test]
+async fn settings_of_the_server_reach_its_tasks() {
+    let clock = Arc::new(ManualClock::default());
+    let builder = Server::builder("s", "1").clock(Arc::clone(&clock)).poll_ms(250);
+    let builder = builder.expired_retention_ms(5_000).shutdown_grace_ms(70);
+    let server = builder.tool::<endless>().tool::<stubborn>().build().await.unwrap();
+    let get = async |id: &str| ask(&server, &request(json!(1), "tasks/get", json!({"taskId": id}))).await.1;
+
+    let id = create(&server, "endless", json!({})).await;
+    assert_eq!(get(&id).await["result"]["pollIntervalMs"], 250);
+    let record = server.engine().get(server.owner(), &id.as_str().into()).await.unwrap();
+    assert_eq!(record.poll_interval_ms, Some(250));
+
+    // an hour, the usual lifetime, and the retention.
+    clock.advance(3_600_000);
+    assert_eq!(get(&id).await["result"]["status"], "failed");
+    clock.advance(4_999);
+    assert_eq!(get(&id).await["result"]["status"], "failed");
+    clock.advance(1);
+    assert_eq!(get(&id).await["error"]["code"], -32_602);
+
+    create(&server, "stubborn", json!({})).await;
+    let engine = server.engine().clone();
+    let shutdown = tokio::spawn(async move { engine.shutdown().await });
+    let due = mcp_tasks::Clock::now_millis(&*clock) + 70;
+    eventually("the grace", || clock.next_deadline().is_some_and(|next| next.unix_millis() == due)).await;
+    clock.advance(70);
+    shutdown.await.unwrap();
+    assert_eq!(server.engine().running(), 0);
+}
+
+/// Hears nothing.
+#[task_tool(task = "required")]
+async fn stubborn() -> Result<String, ToolError> {
+    std::future::pending().await
+}
+
+///
 #[tokio::test]
 async fn all_faults_of_all_tools_are_told_at_once() {
     let error = Server::builder("s", "1")

@@ -16,7 +16,7 @@ fn call() -> Value {
     request(json!(1), "tools/call", json!({"name": "job", "arguments": {}}))
 }
 
-// C-95, C-93: and nothing of the cause.
+/// C-95, C-93: and nothing of the cause.
 #[tokio::test]
 async fn a_store_that_fails_is_an_internal_error() {
     let store = faulty();
@@ -38,7 +38,7 @@ async fn a_store_that_fails_is_an_internal_error() {
     }
 }
 
-// C-31, C-32: the handle is not handed over before the task can be found.
+/// C-31, C-32: the handle is not handed over before the task can be found.
 #[tokio::test]
 async fn a_new_task_is_answered_for_when_it_is_stored_and_not_before() {
     let store = faulty();

@@ -67,7 +67,7 @@ fn call(id: Value, tool: &str, capabilities: Value) -> Value {
     request_declaring(id, "tools/call", json!({"name": tool, "arguments": {}}), capabilities)
 }
 
-// S-01
+/// S-01
 #[tokio::test]
 async fn each_line_is_answered_by_at_most_one_line() {
     let mut connection = Connection::open(StdioOptions::default()).await;
@@ -100,7 +100,7 @@ async fn each_line_is_answered_by_at_most_one_line() {
     assert_eq!(connection.finish().await, Vec::<Value>::new());
 }
 
-// a slow request keeps nobody waiting, and no answer is torn.
+/// a slow request keeps nobody waiting, and no answer is torn.
 #[tokio::test]
 async fn requests_are_worked_on_side_by_side() {
     let mut connection = Connection::open(StdioOptions::default()).await;
@@ -111,7 +111,7 @@ async fn requests_are_worked_on_side_by_side() {
     }
 }
 
-//
+///
 #[tokio::test]
 async fn an_id_that_is_still_in_use_is_refused() {
     let mut connection = Connection::open(StdioOptions::default()).await;
@@ -124,7 +124,7 @@ async fn an_id_that_is_still_in_use_is_refused() {
     assert_eq!(connection.next().await["id"], "1");
 }
 
-// and an answered id is free again.
+/// and an answered id is free again.
 #[tokio::test]
 async fn a_cancelled_request_is_not_answered_any_more() {
     let mut connection = Connection::open(StdioOptions::default()).await;
@@ -138,7 +138,7 @@ async fn a_cancelled_request_is_not_answered_any_more() {
     assert_eq!(connection.finish().await, Vec::<Value>::new());
 }
 
-// S-18, S-20, X-13: the task outlives its request and its connection.
+/// S-18, S-20, X-13: the task outlives its request and its connection.
 #[tokio::test]
 async fn a_task_outlives_the_connection_that_made_it() {
     let server = server().await;
@@ -156,7 +156,7 @@ async fn a_task_outlives_the_connection_that_made_it() {
     assert_eq!(connection.next().await["result"]["status"], "working");
 }
 
-// answers in flight leave, a request that does not end does not keep the connection.
+/// answers in flight leave, a request that does not end does not keep the connection.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_the_input_ends_the_connection() {
     let mut connection = Connection::open(StdioOptions::default()).await;
@@ -188,7 +188,7 @@ async fn a_line_beyond_the_limit_is_refused_and_the_next_one_is_answered() {
     assert_eq!(connection.next().await["id"], 2);
 }
 
-// P150: calls that wait hold up nothing else, and may be cancelled.
+/// P150: calls that wait hold up nothing else, and may be cancelled.
 #[tokio::test]
 async fn calls_beyond_the_limit_are_refused_and_other_requests_are_served() {
     let mut connection = Connection::open(StdioOptions::default().with_calls(2)).await;

@@ -48,7 +48,7 @@ fn is_port(text: &str) -> bool {
 mod tests {
     use super::is_allowed;
 
-    //
+    ///
     #[test]
     fn only_pages_of_this_machine_and_listed_ones_are_let_in() {
         let listed = ["https://app.example".to_owned()];

@@ -71,7 +71,7 @@ mod tests {
         Line::Message(text.as_bytes().to_vec())
     }
 
-    //
+    ///
     #[test]
     fn lines_are_the_same_however_the_bytes_arrive() {
         let input = b"{\"a\":1}\n\n  \r\n{\"b\":2}\r\n{\"c\":3}";
