@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: everything that has to hold besides the tests.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use crate::run::{cargo, root};
@@ -9,7 +10,7 @@ use crate::run::{cargo, root};
 pub(crate) fn run() -> ExitCode {
     let mut doc = cargo(&["doc", "--workspace", "--all-features", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
-    let checks: [(&str, Command); 5] = [
+    let mut checks: Vec<(&str, Command)> = vec![
         ("format", cargo(&["fmt", "--all", "--check"])),
         (
             "clippy",
@@ -17,8 +18,15 @@ pub(crate) fn run() -> ExitCode {
         ),
         ("documentation", doc),
         ("codegen --check", ourselves(&["codegen", "--check"])),
+        ("samples --check", ourselves(&["samples", "--check"])),
         ("demo", ourselves(&["demo"])),
     ];
+    // Each feature has to be enough for itself.
+    for features in ["", "macros", "stdio", "http", "sqlite"] {
+        let alone = ["check", "--package", "mcp-tasks", "--no-default-features", "--features", features];
+        checks.push(("a feature alone", cargo(&alone)));
+    }
+    checks.extend(drift());
 
     let mut failed = Vec::new();
     for (name, mut check) in checks {
@@ -38,6 +46,28 @@ pub(crate) fn run() -> ExitCode {
     }
     eprintln!("ci: failed: {}", failed.join(", "));
     ExitCode::FAILURE
+}
+
+/// Our schemas against the published ones, where those are at hand.
+fn drift() -> Vec<(&'static str, Command)> {
+    let shared = std::env::var_os("MCP_TASKS_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    let published = shared.join("upstream");
+    if !published.is_dir() {
+        eprintln!("ci: schema drift skipped: no published schemas in {}", published.display());
+        return Vec::new();
+    }
+    let of = |generation: &str, files: &[&str]| {
+        let mut command = ourselves(&["schema", "drift", "--generation", generation]);
+        command.args(files.iter().map(|file| published.join(file)));
+        command
+    };
+    vec![
+        ("schema drift 2025-11-25", of("2025-11-25", &["core-2025-11-25.schema.json"])),
+        (
+            "schema drift 2026-07-28",
+            of("2026-07-28", &["core-2026-07-28.schema.json", "ext-tasks-2026-07-28.schema.json"]),
+        ),
+    ]
 }
 
 /// Another command of this program. Cargo starts it, since the program may have to be rebuilt.

@@ -3,6 +3,7 @@
 
 use std::{
     io::{BufRead, BufReader},
+    path::PathBuf,
     process::{Command, ExitCode, Stdio},
 };
 
@@ -14,12 +15,10 @@ const FIXTURE: &str = "mcp-tasks/tests/one_dependency";
 /// Runs the workspace's tests, then the fixture's, and prints the sums.
 pub(crate) fn run() -> ExitCode {
     let mut runs = vec![cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])];
-    let manifest = root().join(FIXTURE).join("Cargo.toml");
-    if manifest.exists() {
-        let mut fixture = cargo(&["test", "--manifest-path"]);
-        fixture.arg(manifest).arg("--target-dir").arg(root().join("target/one_dependency"));
-        runs.push(fixture);
-    }
+    let mut fixture = cargo(&["test", "--manifest-path"]);
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    fixture.arg(root().join(FIXTURE).join("Cargo.toml")).arg("--target-dir").arg(target.join("one_dependency"));
+    runs.push(fixture);
 
     let mut total = Counts::default();
     let mut all_ended_well = true;
