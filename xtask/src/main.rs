@@ -8,6 +8,8 @@ mod ci;
 mod codegen;
 mod demo;
 mod output;
+#[cfg(test)]
+mod rules;
 mod run;
 mod samples;
 mod schema;
