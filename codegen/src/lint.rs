@@ -31,6 +31,8 @@ const KEYWORDS: &[&str] = &[
     "x-at-least-one",
     "x-mcp-method",
     "x-mcp-direction",
+    "x-mcp-result",
+    "x-mcp-name",
     "x-meta-key",
     "x-error-codes",
     "x-error-data",
@@ -148,7 +150,7 @@ impl Lint<'_> {
                 }
                 _ => self.fault(here, "expected an array of at least one schema"),
             },
-            "items" | "additionalProperties" | "x-error-data" => self.schema(here, value),
+            "items" | "additionalProperties" | "x-error-data" | "x-mcp-result" => self.schema(here, value),
             "$ref" => {
                 let target = value.text().and_then(|text| text.strip_prefix("#/$defs/"));
                 if target.is_none_or(|name| name.is_empty() || name.contains('/')) {

@@ -64,9 +64,19 @@ pub(crate) struct Object {
     /// Optional members of which one has to be present.
     pub(crate) at_least_one: Vec<String>,
     /// The method of a request or notification.
-    pub(crate) method: Option<String>,
+    pub(crate) method: Option<Method>,
     /// The identifier of the extension whose settings the object is.
     pub(crate) extension: Option<String>,
+}
+
+/// The method that an object is a message of.
+#[derive(Debug)]
+pub(crate) struct Method {
+    pub(crate) name: String,
+    /// The definition of a request's result; a notification has none.
+    pub(crate) result: Option<String>,
+    /// The member of the parameters that a request is routed by.
+    pub(crate) routed_by: Option<String>,
 }
 
 /// A part of an object, in the order in which it is written.

@@ -70,7 +70,7 @@ fn methods(model: &Model) -> Column {
         if let ItemKind::Object(object) = &item.kind
             && let Some(method) = &object.method
         {
-            out.insert(method.clone(), link(model, &item.schema_name));
+            out.insert(method.name.clone(), link(model, &item.schema_name));
         }
     }
     out

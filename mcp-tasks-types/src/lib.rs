@@ -41,6 +41,7 @@ mod extra;
 mod generated;
 #[cfg(feature = "schemars")]
 mod json_schema;
+mod message;
 mod number;
 mod path;
 mod raw;
@@ -53,6 +54,7 @@ mod timestamp;
 pub use error::{JsonError, UnknownValue};
 pub use extra::{Extra, Map};
 pub use generated::{sep_1686, v2025_11_25, v2026_07_28};
+pub use message::{MessageId, Notification, RawMessage, Request};
 pub use number::Number;
 pub use raw::{JsonKind, RawJson, RawObject};
 pub use task_id::TaskId;

@@ -545,7 +545,8 @@ fn object_text(members: &Extra) -> String {
 /// What an error in a part of a text says: the path inside the part, and the reason. The line and column count from the
 /// part's start and would mislead; the reader of the whole adds its own.
 fn within(text: &str, error: &serde_json::Error) -> String {
-    let path = if error.line() == 0 { String::new() } else { path(text.as_bytes(), error.line(), error.column()) };
+    let path =
+        if error.line() == 0 { String::new() } else { path(text.as_bytes(), error.line(), error.column()) };
     let reason = without_place(error);
     if path.is_empty() { reason } else { format!("`{path}`: {reason}") }
 }

@@ -41,7 +41,10 @@ mod tests {
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
                 if path.is_dir() && !matches!(name.as_str(), "target" | ".git" | "generated" | "samples") {
                     folders.push(path);
-                } else if path.extension().is_some_and(|e| e == "rs" || e == "md" || e == "json" || e == "toml") {
+                } else if path
+                    .extension()
+                    .is_some_and(|e| e == "rs" || e == "md" || e == "json" || e == "toml")
+                {
                     out.push(path);
                 }
             }
@@ -60,8 +63,10 @@ mod tests {
     fn every_rule_that_is_named_can_be_looked_up_and_none_is_listed_in_vain() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let rules = fs::read_to_string(root.join("docs/rules.md")).unwrap();
-        let row = |line: &str| line.strip_prefix("| ").and_then(|line| line.split(" |").next()).map(str::to_owned);
-        let listed: BTreeSet<String> = rules.lines().filter_map(row).filter(|id| ids(id).contains(id)).collect();
+        let row =
+            |line: &str| line.strip_prefix("| ").and_then(|line| line.split(" |").next()).map(str::to_owned);
+        let listed: BTreeSet<String> =
+            rules.lines().filter_map(row).filter(|id| ids(id).contains(id)).collect();
         let mut named = BTreeSet::new();
         for path in texts(root) {
             if !path.ends_with("docs/rules.md") && !path.ends_with("docs/reference.md") {

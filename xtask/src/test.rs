@@ -17,7 +17,10 @@ pub(crate) fn run() -> ExitCode {
     let mut runs = vec![cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])];
     let mut fixture = cargo(&["test", "--manifest-path"]);
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    fixture.arg(root().join(FIXTURE).join("Cargo.toml")).arg("--target-dir").arg(target.join("one_dependency"));
+    fixture
+        .arg(root().join(FIXTURE).join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(target.join("one_dependency"));
     runs.push(fixture);
 
     let mut total = Counts::default();

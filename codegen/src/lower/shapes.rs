@@ -2,13 +2,22 @@
 
 use super::{At, Lowering, description};
 use crate::json::Json;
-use crate::model::{Constant, ConstantValue, Member, Object, Part, Presence, State, StateArm, TypeRef};
+use crate::model::{
+    Constant, ConstantValue, Member, Method, Object, Part, Presence, State, StateArm, TypeRef,
+};
 use crate::names;
 
 impl<'a> Lowering<'a> {
     pub(super) fn object(&mut self, at: &At<'_>, name: &str, schema: &Json) -> Option<Object> {
         let mut parts = Vec::new();
-        let own = ["x-at-least-one", "x-mcp-method", "x-mcp-direction", "x-extension-id"];
+        let own = [
+            "x-at-least-one",
+            "x-mcp-method",
+            "x-mcp-direction",
+            "x-mcp-result",
+            "x-mcp-name",
+            "x-extension-id",
+        ];
         match schema.get("allOf").and_then(Json::items) {
             None => {
                 self.only(at, schema, &[PART, &own].concat());
@@ -46,21 +55,41 @@ impl<'a> Lowering<'a> {
                 self.fault(&at.child("x-at-least-one"), format!("`{member}` is no optional member"));
             }
         }
-        let method = schema.get("x-mcp-method").and_then(Json::text).map(str::to_owned);
-        if method.is_some() && schema.get("x-mcp-direction").is_none() {
-            self.fault(at, "a method needs `x-mcp-direction`");
-        }
+        let method = self.method(at, schema, &parts);
+        let extension = schema.get("x-extension-id").and_then(Json::text).map(str::to_owned);
+        Some(Object { parts, at_least_one, method, extension })
+    }
+
+    fn method(&mut self, at: &At<'_>, schema: &Json, parts: &[Part]) -> Option<Method> {
+        let name = schema.get("x-mcp-method").and_then(Json::text).map(str::to_owned);
         let stated = parts.iter().find_map(|part| match part {
             Part::Constant(Constant { name, value: ConstantValue::Text(value), .. }) if name == "method" => {
                 Some(value)
             }
             _ => None,
         });
-        if method.as_ref() != stated {
+        if name.as_ref() != stated {
             self.fault(at, "`x-mcp-method` and the constant of the member `method` go together");
         }
-        let extension = schema.get("x-extension-id").and_then(Json::text).map(str::to_owned);
-        Some(Object { parts, at_least_one, method, extension })
+        let name = name?;
+        if schema.get("x-mcp-direction").is_none() {
+            self.fault(at, "a method needs `x-mcp-direction`");
+        }
+        let result = match schema.get("x-mcp-result") {
+            Some(result) => {
+                let at = at.child("x-mcp-result");
+                let name = result.reference()?.to_owned();
+                self.target(&at, &name)?;
+                Some(name)
+            }
+            None => None,
+        };
+        let has_id = parts.iter().any(|part| matches!(part, Part::Member(member) if member.name == "id"));
+        if has_id && result.is_none() {
+            self.fault(at, "a request needs `x-mcp-result`, the definition of what it is answered with");
+        }
+        let routed_by = schema.get("x-mcp-name").and_then(Json::text).map(str::to_owned);
+        Some(Method { name, result, routed_by })
     }
 
     fn composed(&mut self, at: &At<'_>, owner: &str, target: &str, schema: &'a Json, parts: &mut Vec<Part>) {

@@ -17,7 +17,7 @@ impl Context<'_> {
         for item in self.model.items() {
             let ItemKind::Object(object) = &item.kind else { continue };
             if let Some(method) = &object.method {
-                methods.insert(names::constant_name(method), method);
+                methods.insert(names::constant_name(&method.name), &method.name);
             }
             if let Some(id) = &object.extension {
                 extensions.insert(names::constant_name(id.rsplit('/').next().unwrap_or(id)), id);
@@ -32,6 +32,7 @@ impl Context<'_> {
             }
         }
         let generation = &self.model.generation;
+        let enumeration = (!methods.is_empty()).then(|| self.methods(methods.values().copied()));
         let methods = constants(&methods, "method");
         let keys = constants(&keys, "key");
         let extensions = constants(&extensions, "extension");
@@ -49,7 +50,45 @@ impl Context<'_> {
         let methods = module("method", " The methods of this revision.", methods);
         let keys = module("meta_key", " The keys of `_meta` objects that the protocol defines.", keys);
         let extensions = module("extension", " The identifiers of protocol extensions.", extensions);
-        quote!(#version #methods #keys #extensions)
+        quote!(#version #methods #keys #extensions #enumeration)
+    }
+
+    /// The methods as an enum, for whoever dispatches on them.
+    fn methods<'m>(&self, methods: impl Iterator<Item = &'m String>) -> TokenStream {
+        let root = &self.root;
+        let methods: Vec<_> = methods.collect();
+        let variants: Vec<_> = methods.iter().map(|m| format_ident!("{}", names::variant_name(m))).collect();
+        let docs = methods.iter().map(|method| format!(" `{method}`."));
+        let expected = format!("the methods of {}", self.model.generation);
+        quote! {
+            /// A method of this revision, of a request or a notification.
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            #[non_exhaustive]
+            pub enum Method { #(#[doc = #docs] #variants),* }
+            impl Method {
+                /// All methods, in the order of their names.
+                pub const ALL: &'static [Self] = &[#(Self::#variants),*];
+                /// The method as the protocol writes it.
+                #[must_use]
+                pub const fn as_str(self) -> &'static str {
+                    match self { #(Self::#variants => #methods),* }
+                }
+            }
+            impl ::core::fmt::Display for Method {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.write_str(self.as_str())
+                }
+            }
+            impl ::core::str::FromStr for Method {
+                type Err = #root::UnknownValue;
+                fn from_str(text: &str) -> Result<Self, #root::UnknownValue> {
+                    match text {
+                        #(#methods => Ok(Self::#variants),)*
+                        _ => Err(#root::UnknownValue::new(text, #expected)),
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -89,6 +89,7 @@ impl Context<'_> {
             quote!(#[doc = " The members that depend on the status."] pub state: #ty,)
         });
         let constructor = constructor(root, &name, &fields, state.map(|(item, _)| item), object);
+        let message = self.message(item, object, &fields);
         let reader = self.object_reader(item, object, &fields, state);
         let writer = object_writer(&name, object, &fields, state.is_some());
         quote! {
@@ -102,9 +103,43 @@ impl Context<'_> {
                 pub extra: #root::Extra,
             }
             #constructor
+            #message
             #reader
             #writer
         }
+    }
+
+    /// What a message says about itself to generic code.
+    fn message(&self, item: &Item, object: &Object, fields: &[Field<'_>]) -> Option<TokenStream> {
+        let method = object.method.as_ref()?;
+        let (root, name) = (&self.root, format_ident!("{}", item.rust_name));
+        let params = fields.iter().find(|field| field.member.name == "params");
+        let params_type = params.map_or_else(|| quote!(()), Field::full_type);
+        let Some(result) = &method.result else {
+            return Some(quote! {
+                impl #root::Notification for #name {
+                    const METHOD: &'static str = Self::METHOD;
+                    type Params = #params_type;
+                }
+            });
+        };
+        let result = self.type_of(result);
+        let routed = method.routed_by.as_ref().zip(params).map(|(member, params)| {
+            let (params, member) = (&params.ident, format_ident!("{}", crate::names::field_name(member)));
+            quote! {
+                fn routing_name(&self) -> Option<&str> {
+                    Some(self.#params.#member.as_ref())
+                }
+            }
+        });
+        Some(quote! {
+            impl #root::Request for #name {
+                const METHOD: &'static str = Self::METHOD;
+                type Params = #params_type;
+                type Result = #result;
+                #routed
+            }
+        })
     }
 
     fn object_reader(
@@ -287,6 +322,7 @@ fn constructor(
         values.push(quote!(state));
     }
     let method = object.method.as_ref().map(|method| {
+        let method = &method.name;
         quote! {
             #[doc = " The method."]
             pub const METHOD: &'static str = #method;

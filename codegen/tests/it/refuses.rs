@@ -213,6 +213,8 @@ fn all_faults_of_a_stage_come_at_once() {
 fn a_method_goes_with_its_constant() {
     let request = r#"{"A":{"description":"A.","x-mcp-method":"a/b","x-mcp-direction":"both","type":"object","properties":{"method":{"const":"a/c"}},"required":["method"],"additionalProperties":{}}}"#;
     check(request, "A", "go together");
+    let request = r#"{"A":{"description":"A.","x-mcp-method":"a/b","x-mcp-direction":"both","type":"object","properties":{"id":{"description":"I.","type":"string"},"method":{"const":"a/b"}},"required":["method"],"additionalProperties":{}}}"#;
+    check(request, "A", "needs `x-mcp-result`");
 }
 
 /// Each keyword has its place; elsewhere it would be taken for a rule that nothing keeps.

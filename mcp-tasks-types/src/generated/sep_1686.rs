@@ -50,3 +50,62 @@ pub mod meta_key {
     /// The key `modelcontextprotocol.io/task`.
     pub const TASK: &str = "modelcontextprotocol.io/task";
 }
+/// A method of this revision, of a request or a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// `notifications/cancelled`.
+    NotificationsCancelled,
+    /// `notifications/tasks/created`.
+    NotificationsTasksCreated,
+    /// `tasks/delete`.
+    TasksDelete,
+    /// `tasks/get`.
+    TasksGet,
+    /// `tasks/list`.
+    TasksList,
+    /// `tasks/result`.
+    TasksResult,
+}
+impl Method {
+    /// All methods, in the order of their names.
+    pub const ALL: &'static [Self] = &[
+        Self::NotificationsCancelled,
+        Self::NotificationsTasksCreated,
+        Self::TasksDelete,
+        Self::TasksGet,
+        Self::TasksList,
+        Self::TasksResult,
+    ];
+    /// The method as the protocol writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotificationsCancelled => "notifications/cancelled",
+            Self::NotificationsTasksCreated => "notifications/tasks/created",
+            Self::TasksDelete => "tasks/delete",
+            Self::TasksGet => "tasks/get",
+            Self::TasksList => "tasks/list",
+            Self::TasksResult => "tasks/result",
+        }
+    }
+}
+impl ::core::fmt::Display for Method {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+impl ::core::str::FromStr for Method {
+    type Err = crate::UnknownValue;
+    fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
+        match text {
+            "notifications/cancelled" => Ok(Self::NotificationsCancelled),
+            "notifications/tasks/created" => Ok(Self::NotificationsTasksCreated),
+            "tasks/delete" => Ok(Self::TasksDelete),
+            "tasks/get" => Ok(Self::TasksGet),
+            "tasks/list" => Ok(Self::TasksList),
+            "tasks/result" => Ok(Self::TasksResult),
+            _ => Err(crate::UnknownValue::new(text, "the methods of sep-1686")),
+        }
+    }
+}

@@ -119,3 +119,157 @@ pub mod meta_key {
     /// The key `io.modelcontextprotocol/related-task`.
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 }
+/// A method of this revision, of a request or a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// `elicitation/create`.
+    ElicitationCreate,
+    /// `initialize`.
+    Initialize,
+    /// `logging/setLevel`.
+    LoggingSetLevel,
+    /// `notifications/cancelled`.
+    NotificationsCancelled,
+    /// `notifications/elicitation/complete`.
+    NotificationsElicitationComplete,
+    /// `notifications/initialized`.
+    NotificationsInitialized,
+    /// `notifications/message`.
+    NotificationsMessage,
+    /// `notifications/progress`.
+    NotificationsProgress,
+    /// `notifications/prompts/list_changed`.
+    NotificationsPromptsListChanged,
+    /// `notifications/resources/list_changed`.
+    NotificationsResourcesListChanged,
+    /// `notifications/resources/updated`.
+    NotificationsResourcesUpdated,
+    /// `notifications/roots/list_changed`.
+    NotificationsRootsListChanged,
+    /// `notifications/tasks/status`.
+    NotificationsTasksStatus,
+    /// `notifications/tools/list_changed`.
+    NotificationsToolsListChanged,
+    /// `ping`.
+    Ping,
+    /// `roots/list`.
+    RootsList,
+    /// `sampling/createMessage`.
+    SamplingCreateMessage,
+    /// `tasks/cancel`.
+    TasksCancel,
+    /// `tasks/get`.
+    TasksGet,
+    /// `tasks/list`.
+    TasksList,
+    /// `tasks/result`.
+    TasksResult,
+    /// `tools/call`.
+    ToolsCall,
+    /// `tools/list`.
+    ToolsList,
+}
+impl Method {
+    /// All methods, in the order of their names.
+    pub const ALL: &'static [Self] = &[
+        Self::ElicitationCreate,
+        Self::Initialize,
+        Self::LoggingSetLevel,
+        Self::NotificationsCancelled,
+        Self::NotificationsElicitationComplete,
+        Self::NotificationsInitialized,
+        Self::NotificationsMessage,
+        Self::NotificationsProgress,
+        Self::NotificationsPromptsListChanged,
+        Self::NotificationsResourcesListChanged,
+        Self::NotificationsResourcesUpdated,
+        Self::NotificationsRootsListChanged,
+        Self::NotificationsTasksStatus,
+        Self::NotificationsToolsListChanged,
+        Self::Ping,
+        Self::RootsList,
+        Self::SamplingCreateMessage,
+        Self::TasksCancel,
+        Self::TasksGet,
+        Self::TasksList,
+        Self::TasksResult,
+        Self::ToolsCall,
+        Self::ToolsList,
+    ];
+    /// The method as the protocol writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ElicitationCreate => "elicitation/create",
+            Self::Initialize => "initialize",
+            Self::LoggingSetLevel => "logging/setLevel",
+            Self::NotificationsCancelled => "notifications/cancelled",
+            Self::NotificationsElicitationComplete => {
+                "notifications/elicitation/complete"
+            }
+            Self::NotificationsInitialized => "notifications/initialized",
+            Self::NotificationsMessage => "notifications/message",
+            Self::NotificationsProgress => "notifications/progress",
+            Self::NotificationsPromptsListChanged => "notifications/prompts/list_changed",
+            Self::NotificationsResourcesListChanged => {
+                "notifications/resources/list_changed"
+            }
+            Self::NotificationsResourcesUpdated => "notifications/resources/updated",
+            Self::NotificationsRootsListChanged => "notifications/roots/list_changed",
+            Self::NotificationsTasksStatus => "notifications/tasks/status",
+            Self::NotificationsToolsListChanged => "notifications/tools/list_changed",
+            Self::Ping => "ping",
+            Self::RootsList => "roots/list",
+            Self::SamplingCreateMessage => "sampling/createMessage",
+            Self::TasksCancel => "tasks/cancel",
+            Self::TasksGet => "tasks/get",
+            Self::TasksList => "tasks/list",
+            Self::TasksResult => "tasks/result",
+            Self::ToolsCall => "tools/call",
+            Self::ToolsList => "tools/list",
+        }
+    }
+}
+impl ::core::fmt::Display for Method {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+impl ::core::str::FromStr for Method {
+    type Err = crate::UnknownValue;
+    fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
+        match text {
+            "elicitation/create" => Ok(Self::ElicitationCreate),
+            "initialize" => Ok(Self::Initialize),
+            "logging/setLevel" => Ok(Self::LoggingSetLevel),
+            "notifications/cancelled" => Ok(Self::NotificationsCancelled),
+            "notifications/elicitation/complete" => {
+                Ok(Self::NotificationsElicitationComplete)
+            }
+            "notifications/initialized" => Ok(Self::NotificationsInitialized),
+            "notifications/message" => Ok(Self::NotificationsMessage),
+            "notifications/progress" => Ok(Self::NotificationsProgress),
+            "notifications/prompts/list_changed" => {
+                Ok(Self::NotificationsPromptsListChanged)
+            }
+            "notifications/resources/list_changed" => {
+                Ok(Self::NotificationsResourcesListChanged)
+            }
+            "notifications/resources/updated" => Ok(Self::NotificationsResourcesUpdated),
+            "notifications/roots/list_changed" => Ok(Self::NotificationsRootsListChanged),
+            "notifications/tasks/status" => Ok(Self::NotificationsTasksStatus),
+            "notifications/tools/list_changed" => Ok(Self::NotificationsToolsListChanged),
+            "ping" => Ok(Self::Ping),
+            "roots/list" => Ok(Self::RootsList),
+            "sampling/createMessage" => Ok(Self::SamplingCreateMessage),
+            "tasks/cancel" => Ok(Self::TasksCancel),
+            "tasks/get" => Ok(Self::TasksGet),
+            "tasks/list" => Ok(Self::TasksList),
+            "tasks/result" => Ok(Self::TasksResult),
+            "tools/call" => Ok(Self::ToolsCall),
+            "tools/list" => Ok(Self::ToolsList),
+            _ => Err(crate::UnknownValue::new(text, "the methods of 2025-11-25")),
+        }
+    }
+}

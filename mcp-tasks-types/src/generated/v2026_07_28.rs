@@ -132,3 +132,137 @@ pub mod extension {
     /// The extension `io.modelcontextprotocol/tasks`.
     pub const TASKS: &str = "io.modelcontextprotocol/tasks";
 }
+/// A method of this revision, of a request or a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// `elicitation/create`.
+    ElicitationCreate,
+    /// `notifications/cancelled`.
+    NotificationsCancelled,
+    /// `notifications/message`.
+    NotificationsMessage,
+    /// `notifications/progress`.
+    NotificationsProgress,
+    /// `notifications/prompts/list_changed`.
+    NotificationsPromptsListChanged,
+    /// `notifications/resources/list_changed`.
+    NotificationsResourcesListChanged,
+    /// `notifications/resources/updated`.
+    NotificationsResourcesUpdated,
+    /// `notifications/subscriptions/acknowledged`.
+    NotificationsSubscriptionsAcknowledged,
+    /// `notifications/tasks`.
+    NotificationsTasks,
+    /// `notifications/tools/list_changed`.
+    NotificationsToolsListChanged,
+    /// `roots/list`.
+    RootsList,
+    /// `sampling/createMessage`.
+    SamplingCreateMessage,
+    /// `server/discover`.
+    ServerDiscover,
+    /// `subscriptions/listen`.
+    SubscriptionsListen,
+    /// `tasks/cancel`.
+    TasksCancel,
+    /// `tasks/get`.
+    TasksGet,
+    /// `tasks/update`.
+    TasksUpdate,
+    /// `tools/call`.
+    ToolsCall,
+    /// `tools/list`.
+    ToolsList,
+}
+impl Method {
+    /// All methods, in the order of their names.
+    pub const ALL: &'static [Self] = &[
+        Self::ElicitationCreate,
+        Self::NotificationsCancelled,
+        Self::NotificationsMessage,
+        Self::NotificationsProgress,
+        Self::NotificationsPromptsListChanged,
+        Self::NotificationsResourcesListChanged,
+        Self::NotificationsResourcesUpdated,
+        Self::NotificationsSubscriptionsAcknowledged,
+        Self::NotificationsTasks,
+        Self::NotificationsToolsListChanged,
+        Self::RootsList,
+        Self::SamplingCreateMessage,
+        Self::ServerDiscover,
+        Self::SubscriptionsListen,
+        Self::TasksCancel,
+        Self::TasksGet,
+        Self::TasksUpdate,
+        Self::ToolsCall,
+        Self::ToolsList,
+    ];
+    /// The method as the protocol writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ElicitationCreate => "elicitation/create",
+            Self::NotificationsCancelled => "notifications/cancelled",
+            Self::NotificationsMessage => "notifications/message",
+            Self::NotificationsProgress => "notifications/progress",
+            Self::NotificationsPromptsListChanged => "notifications/prompts/list_changed",
+            Self::NotificationsResourcesListChanged => {
+                "notifications/resources/list_changed"
+            }
+            Self::NotificationsResourcesUpdated => "notifications/resources/updated",
+            Self::NotificationsSubscriptionsAcknowledged => {
+                "notifications/subscriptions/acknowledged"
+            }
+            Self::NotificationsTasks => "notifications/tasks",
+            Self::NotificationsToolsListChanged => "notifications/tools/list_changed",
+            Self::RootsList => "roots/list",
+            Self::SamplingCreateMessage => "sampling/createMessage",
+            Self::ServerDiscover => "server/discover",
+            Self::SubscriptionsListen => "subscriptions/listen",
+            Self::TasksCancel => "tasks/cancel",
+            Self::TasksGet => "tasks/get",
+            Self::TasksUpdate => "tasks/update",
+            Self::ToolsCall => "tools/call",
+            Self::ToolsList => "tools/list",
+        }
+    }
+}
+impl ::core::fmt::Display for Method {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+impl ::core::str::FromStr for Method {
+    type Err = crate::UnknownValue;
+    fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
+        match text {
+            "elicitation/create" => Ok(Self::ElicitationCreate),
+            "notifications/cancelled" => Ok(Self::NotificationsCancelled),
+            "notifications/message" => Ok(Self::NotificationsMessage),
+            "notifications/progress" => Ok(Self::NotificationsProgress),
+            "notifications/prompts/list_changed" => {
+                Ok(Self::NotificationsPromptsListChanged)
+            }
+            "notifications/resources/list_changed" => {
+                Ok(Self::NotificationsResourcesListChanged)
+            }
+            "notifications/resources/updated" => Ok(Self::NotificationsResourcesUpdated),
+            "notifications/subscriptions/acknowledged" => {
+                Ok(Self::NotificationsSubscriptionsAcknowledged)
+            }
+            "notifications/tasks" => Ok(Self::NotificationsTasks),
+            "notifications/tools/list_changed" => Ok(Self::NotificationsToolsListChanged),
+            "roots/list" => Ok(Self::RootsList),
+            "sampling/createMessage" => Ok(Self::SamplingCreateMessage),
+            "server/discover" => Ok(Self::ServerDiscover),
+            "subscriptions/listen" => Ok(Self::SubscriptionsListen),
+            "tasks/cancel" => Ok(Self::TasksCancel),
+            "tasks/get" => Ok(Self::TasksGet),
+            "tasks/update" => Ok(Self::TasksUpdate),
+            "tools/call" => Ok(Self::ToolsCall),
+            "tools/list" => Ok(Self::ToolsList),
+            _ => Err(crate::UnknownValue::new(text, "the methods of 2026-07-28")),
+        }
+    }
+}

@@ -3,7 +3,9 @@
 //! Generated code names the types crate by a root path; here this test's own root stands in for it.
 #![deny(warnings)]
 
-pub use mcp_tasks_types::{Extra, JsonError, Map, Number, RawJson, RawObject, UnknownValue, support};
+pub use mcp_tasks_types::{
+    Extra, JsonError, Map, Notification, Number, RawJson, RawObject, Request as _, UnknownValue, support,
+};
 
 macro_rules! case {
     ($name:ident, $path:literal) => {

@@ -140,6 +140,10 @@ impl Request {
         self
     }
 }
+impl crate::Notification for Request {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = ();
+}
 impl<'de> serde::Deserialize<'de> for Request {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,

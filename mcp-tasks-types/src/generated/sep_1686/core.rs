@@ -839,6 +839,10 @@ impl CancelledNotification {
         }
     }
 }
+impl crate::Notification for CancelledNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = CancelledNotificationParams;
+}
 impl<'de> serde::Deserialize<'de> for CancelledNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,

@@ -545,6 +545,11 @@ impl GetTaskRequest {
         }
     }
 }
+impl crate::Request for GetTaskRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = GetTaskRequestParams;
+    type Result = GetTaskResult;
+}
 impl<'de> serde::Deserialize<'de> for GetTaskRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -923,6 +928,11 @@ impl GetTaskPayloadRequest {
         }
     }
 }
+impl crate::Request for GetTaskPayloadRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = GetTaskPayloadRequestParams;
+    type Result = GetTaskPayloadResult;
+}
 impl<'de> serde::Deserialize<'de> for GetTaskPayloadRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1239,6 +1249,11 @@ impl ListTasksRequest {
         self.params = Some(params.into());
         self
     }
+}
+impl crate::Request for ListTasksRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<ListTasksRequestParams>;
+    type Result = ListTasksResult;
 }
 impl<'de> serde::Deserialize<'de> for ListTasksRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -1582,6 +1597,11 @@ impl DeleteTaskRequest {
         }
     }
 }
+impl crate::Request for DeleteTaskRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = DeleteTaskRequestParams;
+    type Result = DeleteTaskResult;
+}
 impl<'de> serde::Deserialize<'de> for DeleteTaskRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1886,6 +1906,10 @@ impl TaskCreatedNotification {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Notification for TaskCreatedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = TaskCreatedNotificationParams;
 }
 impl<'de> serde::Deserialize<'de> for TaskCreatedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(

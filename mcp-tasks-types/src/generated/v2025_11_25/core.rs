@@ -1087,6 +1087,11 @@ impl InitializeRequest {
         }
     }
 }
+impl crate::Request for InitializeRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = InitializeRequestParams;
+    type Result = InitializeResult;
+}
 impl<'de> serde::Deserialize<'de> for InitializeRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1470,6 +1475,10 @@ impl Default for InitializedNotification {
         Self::new()
     }
 }
+impl crate::Notification for InitializedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<NotificationParams>;
+}
 impl<'de> serde::Deserialize<'de> for InitializedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1556,6 +1565,11 @@ impl PingRequest {
         self.params = Some(params.into());
         self
     }
+}
+impl crate::Request for PingRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<RequestParams>;
+    type Result = EmptyResult;
 }
 impl<'de> serde::Deserialize<'de> for PingRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -1646,6 +1660,11 @@ impl ListToolsRequest {
         self.params = Some(params.into());
         self
     }
+}
+impl crate::Request for ListToolsRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<PaginatedRequestParams>;
+    type Result = ListToolsResult;
 }
 impl<'de> serde::Deserialize<'de> for ListToolsRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -2598,6 +2617,11 @@ impl CallToolRequest {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Request for CallToolRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = CallToolRequestParams;
+    type Result = CallToolResponse;
 }
 impl<'de> serde::Deserialize<'de> for CallToolRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -4143,6 +4167,11 @@ impl ElicitRequest {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Request for ElicitRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = ElicitRequestParams;
+    type Result = ElicitResponse;
 }
 impl<'de> serde::Deserialize<'de> for ElicitRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -6798,6 +6827,10 @@ impl ElicitationCompleteNotification {
         }
     }
 }
+impl crate::Notification for ElicitationCompleteNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = ElicitationCompleteNotificationParams;
+}
 impl<'de> serde::Deserialize<'de> for ElicitationCompleteNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -6960,6 +6993,11 @@ impl CreateMessageRequest {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Request for CreateMessageRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = CreateMessageRequestParams;
+    type Result = CreateMessageResponse;
 }
 impl<'de> serde::Deserialize<'de> for CreateMessageRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -8380,6 +8418,11 @@ impl ListRootsRequest {
         self
     }
 }
+impl crate::Request for ListRootsRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<RequestParams>;
+    type Result = ListRootsResult;
+}
 impl<'de> serde::Deserialize<'de> for ListRootsRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -8707,6 +8750,10 @@ impl CancelledNotification {
         }
     }
 }
+impl crate::Notification for CancelledNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = CancelledNotificationParams;
+}
 impl<'de> serde::Deserialize<'de> for CancelledNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -8891,6 +8938,10 @@ impl ProgressNotification {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Notification for ProgressNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = ProgressNotificationParams;
 }
 impl<'de> serde::Deserialize<'de> for ProgressNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -9101,6 +9152,11 @@ impl SetLevelRequest {
         }
     }
 }
+impl crate::Request for SetLevelRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = SetLevelRequestParams;
+    type Result = EmptyResult;
+}
 impl<'de> serde::Deserialize<'de> for SetLevelRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -9261,6 +9317,10 @@ impl LoggingMessageNotification {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Notification for LoggingMessageNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = LoggingMessageNotificationParams;
 }
 impl<'de> serde::Deserialize<'de> for LoggingMessageNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -9552,6 +9612,10 @@ impl Default for ToolListChangedNotification {
         Self::new()
     }
 }
+impl crate::Notification for ToolListChangedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<NotificationParams>;
+}
 impl<'de> serde::Deserialize<'de> for ToolListChangedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -9641,6 +9705,10 @@ impl Default for PromptListChangedNotification {
         Self::new()
     }
 }
+impl crate::Notification for PromptListChangedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<NotificationParams>;
+}
 impl<'de> serde::Deserialize<'de> for PromptListChangedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -9729,6 +9797,10 @@ impl Default for ResourceListChangedNotification {
     fn default() -> Self {
         Self::new()
     }
+}
+impl crate::Notification for ResourceListChangedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<NotificationParams>;
 }
 impl<'de> serde::Deserialize<'de> for ResourceListChangedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -9821,6 +9893,10 @@ impl Default for RootsListChangedNotification {
         Self::new()
     }
 }
+impl crate::Notification for RootsListChangedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<NotificationParams>;
+}
 impl<'de> serde::Deserialize<'de> for RootsListChangedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -9898,6 +9974,10 @@ impl ResourceUpdatedNotification {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Notification for ResourceUpdatedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = ResourceUpdatedNotificationParams;
 }
 impl<'de> serde::Deserialize<'de> for ResourceUpdatedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(

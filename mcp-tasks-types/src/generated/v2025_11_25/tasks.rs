@@ -636,6 +636,11 @@ impl GetTaskRequest {
         }
     }
 }
+impl crate::Request for GetTaskRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = GetTaskRequestParams;
+    type Result = GetTaskResult;
+}
 impl<'de> serde::Deserialize<'de> for GetTaskRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1030,6 +1035,11 @@ impl GetTaskPayloadRequest {
         }
     }
 }
+impl crate::Request for GetTaskPayloadRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = GetTaskPayloadRequestParams;
+    type Result = GetTaskPayloadResult;
+}
 impl<'de> serde::Deserialize<'de> for GetTaskPayloadRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1347,6 +1357,11 @@ impl ListTasksRequest {
         self
     }
 }
+impl crate::Request for ListTasksRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<PaginatedRequestParams>;
+    type Result = ListTasksResult;
+}
 impl<'de> serde::Deserialize<'de> for ListTasksRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1601,6 +1616,11 @@ impl CancelTaskRequest {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Request for CancelTaskRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = CancelTaskRequestParams;
+    type Result = CancelTaskResult;
 }
 impl<'de> serde::Deserialize<'de> for CancelTaskRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -1989,6 +2009,10 @@ impl TaskStatusNotification {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Notification for TaskStatusNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = TaskStatusNotificationParams;
 }
 impl<'de> serde::Deserialize<'de> for TaskStatusNotification {
     fn deserialize<D: serde::Deserializer<'de>>(

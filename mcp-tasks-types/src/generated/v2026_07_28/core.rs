@@ -1037,6 +1037,11 @@ impl DiscoverRequest {
         }
     }
 }
+impl crate::Request for DiscoverRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = RequestParams;
+    type Result = DiscoverResult;
+}
 impl<'de> serde::Deserialize<'de> for DiscoverRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1333,6 +1338,11 @@ impl ListToolsRequest {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Request for ListToolsRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = PaginatedRequestParams;
+    type Result = ListToolsResult;
 }
 impl<'de> serde::Deserialize<'de> for ListToolsRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -2084,6 +2094,14 @@ impl CallToolRequest {
             params: params.into(),
             extra: crate::Extra::new(),
         }
+    }
+}
+impl crate::Request for CallToolRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = CallToolRequestParams;
+    type Result = CallToolResponse;
+    fn routing_name(&self) -> Option<&str> {
+        Some(self.params.name.as_ref())
     }
 }
 impl<'de> serde::Deserialize<'de> for CallToolRequest {
@@ -3793,6 +3811,11 @@ impl ElicitRequest {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Request for ElicitRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = ElicitRequestParams;
+    type Result = ElicitResult;
 }
 impl<'de> serde::Deserialize<'de> for ElicitRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -6213,6 +6236,11 @@ impl CreateMessageRequest {
         }
     }
 }
+impl crate::Request for CreateMessageRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = CreateMessageRequestParams;
+    type Result = CreateMessageResult;
+}
 impl<'de> serde::Deserialize<'de> for CreateMessageRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -7463,6 +7491,11 @@ impl Default for ListRootsRequest {
         Self::new()
     }
 }
+impl crate::Request for ListRootsRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<ListRootsRequestParams>;
+    type Result = ListRootsResult;
+}
 impl<'de> serde::Deserialize<'de> for ListRootsRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -7766,6 +7799,11 @@ impl SubscriptionsListenRequest {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Request for SubscriptionsListenRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = SubscriptionsListenRequestParams;
+    type Result = SubscriptionsListenResult;
 }
 impl<'de> serde::Deserialize<'de> for SubscriptionsListenRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -8094,6 +8132,10 @@ impl SubscriptionsAcknowledgedNotification {
         }
     }
 }
+impl crate::Notification for SubscriptionsAcknowledgedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = SubscriptionsAcknowledgedNotificationParams;
+}
 impl<'de> serde::Deserialize<'de> for SubscriptionsAcknowledgedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -8393,6 +8435,10 @@ impl CancelledNotification {
         }
     }
 }
+impl crate::Notification for CancelledNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = CancelledNotificationParams;
+}
 impl<'de> serde::Deserialize<'de> for CancelledNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -8564,6 +8610,10 @@ impl ProgressNotification {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Notification for ProgressNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = ProgressNotificationParams;
 }
 impl<'de> serde::Deserialize<'de> for ProgressNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -8767,6 +8817,10 @@ impl LoggingMessageNotification {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Notification for LoggingMessageNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = LoggingMessageNotificationParams;
 }
 impl<'de> serde::Deserialize<'de> for LoggingMessageNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -9058,6 +9112,10 @@ impl Default for ToolListChangedNotification {
         Self::new()
     }
 }
+impl crate::Notification for ToolListChangedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<NotificationParams>;
+}
 impl<'de> serde::Deserialize<'de> for ToolListChangedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -9146,6 +9204,10 @@ impl Default for PromptListChangedNotification {
     fn default() -> Self {
         Self::new()
     }
+}
+impl crate::Notification for PromptListChangedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<NotificationParams>;
 }
 impl<'de> serde::Deserialize<'de> for PromptListChangedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -9236,6 +9298,10 @@ impl Default for ResourceListChangedNotification {
         Self::new()
     }
 }
+impl crate::Notification for ResourceListChangedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = Option<NotificationParams>;
+}
 impl<'de> serde::Deserialize<'de> for ResourceListChangedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -9315,6 +9381,10 @@ impl ResourceUpdatedNotification {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Notification for ResourceUpdatedNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = ResourceUpdatedNotificationParams;
 }
 impl<'de> serde::Deserialize<'de> for ResourceUpdatedNotification {
     fn deserialize<D: serde::Deserializer<'de>>(

@@ -1430,6 +1430,14 @@ impl GetTaskRequest {
         }
     }
 }
+impl crate::Request for GetTaskRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = GetTaskRequestParams;
+    type Result = GetTaskResult;
+    fn routing_name(&self) -> Option<&str> {
+        Some(self.params.task_id.as_ref())
+    }
+}
 impl<'de> serde::Deserialize<'de> for GetTaskRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1753,6 +1761,14 @@ impl UpdateTaskRequest {
         }
     }
 }
+impl crate::Request for UpdateTaskRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = UpdateTaskRequestParams;
+    type Result = UpdateTaskResult;
+    fn routing_name(&self) -> Option<&str> {
+        Some(self.params.task_id.as_ref())
+    }
+}
 impl<'de> serde::Deserialize<'de> for UpdateTaskRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -1994,6 +2010,14 @@ impl CancelTaskRequest {
             params: params.into(),
             extra: crate::Extra::new(),
         }
+    }
+}
+impl crate::Request for CancelTaskRequest {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = CancelTaskRequestParams;
+    type Result = CancelTaskResult;
+    fn routing_name(&self) -> Option<&str> {
+        Some(self.params.task_id.as_ref())
     }
 }
 impl<'de> serde::Deserialize<'de> for CancelTaskRequest {
@@ -2449,6 +2473,10 @@ impl TaskStatusNotification {
             extra: crate::Extra::new(),
         }
     }
+}
+impl crate::Notification for TaskStatusNotification {
+    const METHOD: &'static str = Self::METHOD;
+    type Params = TaskStatusNotificationParams;
 }
 impl<'de> serde::Deserialize<'de> for TaskStatusNotification {
     fn deserialize<D: serde::Deserializer<'de>>(

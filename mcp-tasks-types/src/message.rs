@@ -1,0 +1,266 @@
+//! Messages without their generation: what a request is answered with, and a message before anybody has decided what
+//! it is.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::error::JsonError;
+
+/// A request: an answer is read as the [`Result`](Self::Result) of the request that was sent, never by trial.
+///
+/// ```
+/// use mcp_tasks_types::{JsonError, Request, v2026_07_28::GetTaskRequest};
+///
+/// fn answer<R: Request>(text: &str) -> Result<R::Result, JsonError>
+/// where
+///     R::Result: serde::de::DeserializeOwned,
+/// {
+///     mcp_tasks_types::from_str(text)
+/// }
+/// let task = answer::<GetTaskRequest>(
+///     r#"{"taskId":"t","status":"working","createdAt":"2026-08-21T10:30:00Z","lastUpdatedAt":"2026-08-21T10:30:00Z","ttlMs":null}"#,
+/// )?;
+/// assert_eq!(task.task_id.as_str(), "t");
+/// # Ok::<(), JsonError>(())
+/// ```
+pub trait Request {
+    /// The method.
+    const METHOD: &'static str;
+    /// The parameters.
+    type Params;
+    /// What the request is answered with.
+    type Result;
+
+    /// What the request is routed by, and the header `Mcp-Name` carries (wire shapes of 2026-07-28, HTTP).
+    fn routing_name(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// A notification: nobody answers it.
+pub trait Notification {
+    /// The method.
+    const METHOD: &'static str;
+    /// The parameters.
+    type Params;
+}
+
+/// The id of a message as it came (X-02: an id that is absent and one that is null are different things).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "JSON-RPC has these and no others")]
+pub enum MessageId<'a> {
+    /// There is none: a notification.
+    Absent,
+    /// `null`, which no request has.
+    Null,
+    /// A string.
+    String(Cow<'a, str>),
+    /// An integer, in whatever spelling (`1.0` is 1).
+    Integer(i64),
+    /// Something that is no id, as its text.
+    Invalid(&'a str),
+}
+
+/// A message of any generation, read without its parameters, result or error: those stay text until somebody knows
+/// what they are.
+///
+/// ```
+/// use mcp_tasks_types::{MessageId, RawMessage};
+///
+/// let text = br#"{"jsonrpc":"2.0","id":0,"method":"tasks/get","params":{"taskId":"t","_meta":{"k":1}}}"#;
+/// let message = RawMessage::read(text)?;
+/// assert_eq!(message.method(), Some("tasks/get"));
+/// assert_eq!(*message.id(), MessageId::Integer(0));
+/// assert_eq!(message.meta()?, Some(r#"{"k":1}"#));
+/// # Ok::<(), mcp_tasks_types::JsonError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RawMessage<'a> {
+    id: MessageId<'a>,
+    version: Option<Cow<'a, str>>,
+    method: Option<Cow<'a, str>>,
+    params: Option<&'a RawValue>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+}
+
+impl<'a> RawMessage<'a> {
+    /// Reads a message in one pass.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are no JSON object, or one of the members of a message comes twice.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, JsonError> {
+        crate::from_slice(bytes)
+    }
+
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> &MessageId<'a> {
+        &self.id
+    }
+
+    /// The id as a generation's own type, if it is one.
+    ///
+    /// ```
+    /// use mcp_tasks_types::{RawMessage, v2026_07_28::RequestId};
+    ///
+    /// let message = RawMessage::read(br#"{"id":"7"}"#)?;
+    /// assert_eq!(message.request_id(), Some(RequestId::from("7")));
+    /// # Ok::<(), mcp_tasks_types::JsonError>(())
+    /// ```
+    #[must_use]
+    pub fn request_id<Id: From<String> + From<i64>>(&self) -> Option<Id> {
+        match &self.id {
+            MessageId::String(text) => Some(text.to_string().into()),
+            MessageId::Integer(number) => Some((*number).into()),
+            MessageId::Absent | MessageId::Null | MessageId::Invalid(_) => None,
+        }
+    }
+
+    /// Whether `jsonrpc` is there and `2.0`.
+    #[must_use]
+    pub fn is_json_rpc(&self) -> bool {
+        self.version.as_deref() == Some("2.0")
+    }
+
+    /// The method, if it is a string.
+    #[must_use]
+    pub fn method(&self) -> Option<&str> {
+        self.method.as_deref()
+    }
+
+    /// The text of the parameters.
+    #[must_use]
+    pub fn params(&self) -> Option<&'a str> {
+        self.params.map(RawValue::get)
+    }
+
+    /// The text of a response's result.
+    #[must_use]
+    pub fn result(&self) -> Option<&'a str> {
+        self.result.map(RawValue::get)
+    }
+
+    /// The text of a response's error.
+    #[must_use]
+    pub fn error(&self) -> Option<&'a str> {
+        self.error.map(RawValue::get)
+    }
+
+    /// The text of `params._meta`. The other parameters are passed over.
+    ///
+    /// # Errors
+    ///
+    /// When the parameters are no object, or `_meta` comes twice.
+    pub fn meta(&self) -> Result<Option<&'a str>, JsonError> {
+        let Some(params) = self.params else { return Ok(None) };
+        crate::from_str::<Meta<'a>>(params.get()).map(|Meta(meta)| meta.map(RawValue::get))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for RawMessage<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MessageVisitor;
+        impl<'de> Visitor<'de> for MessageVisitor {
+            type Value = RawMessage<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a message object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<RawMessage<'de>, A::Error> {
+                let (mut id, mut version, mut method) = (None, None, None);
+                let (mut params, mut result, mut error) = (None, None, None);
+                while let Some(name) = access.next_key_seed(Name)? {
+                    let (slot, name): (&mut Option<&'de RawValue>, _) = match name.as_ref() {
+                        "id" => (&mut id, "id"),
+                        "jsonrpc" => (&mut version, "jsonrpc"),
+                        "method" => (&mut method, "method"),
+                        "params" => (&mut params, "params"),
+                        "result" => (&mut result, "result"),
+                        "error" => (&mut error, "error"),
+                        _ => {
+                            access.next_value::<de::IgnoredAny>()?;
+                            continue;
+                        }
+                    };
+                    if slot.replace(access.next_value()?).is_some() {
+                        return Err(de::Error::duplicate_field(name));
+                    }
+                }
+                let (version, method) = (version.and_then(string), method.and_then(string));
+                Ok(RawMessage { id: id_of(id), version, method, params, result, error })
+            }
+        }
+        deserializer.deserialize_map(MessageVisitor)
+    }
+}
+
+/// A member name, borrowed where the text allows it.
+struct Name;
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Cow<'de, str>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Name {
+    type Value = Cow<'de, str>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(text))
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+/// The string in a value, if it is one.
+fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::Deserializer::from_str(raw.get()).deserialize_str(Name).ok()
+}
+
+fn id_of(raw: Option<&RawValue>) -> MessageId<'_> {
+    let Some(raw) = raw else { return MessageId::Absent };
+    let integer =
+        || crate::support::Integer.deserialize(&mut serde_json::Deserializer::from_str(raw.get())).ok();
+    match raw.get().as_bytes().first() {
+        Some(b'n') => MessageId::Null,
+        Some(b'"') => string(raw).map_or(MessageId::Invalid(raw.get()), MessageId::String),
+        _ => integer().map_or(MessageId::Invalid(raw.get()), MessageId::Integer),
+    }
+}
+
+/// The `_meta` of parameters.
+struct Meta<'a>(Option<&'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Meta<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MetaVisitor;
+        impl<'de> Visitor<'de> for MetaVisitor {
+            type Value = Meta<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of parameters")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Meta<'de>, A::Error> {
+                let mut meta: Option<&'de RawValue> = None;
+                while let Some(name) = access.next_key_seed(Name)? {
+                    if name != "_meta" {
+                        access.next_value::<de::IgnoredAny>()?;
+                    } else if meta.replace(access.next_value()?).is_some() {
+                        return Err(de::Error::duplicate_field("_meta"));
+                    }
+                }
+                Ok(Meta(meta))
+            }
+        }
+        deserializer.deserialize_map(MetaVisitor)
+    }
+}

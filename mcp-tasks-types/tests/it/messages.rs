@@ -1,0 +1,120 @@
+//! Messages are told by their method and read as what was asked for, not by trial.
+
+use mcp_tasks_types::v2026_07_28::{
+    CallToolRequest, GetTaskRequest, GetTaskResult, Method, RequestId, TaskStatusNotification,
+    TaskStatusNotificationParams,
+};
+use mcp_tasks_types::{MessageId, Notification, RawMessage, Request, from_str, v2025_11_25};
+
+use crate::read;
+
+fn result_of<R: Request<Result = T>, T: for<'a> serde::Deserialize<'a>>(text: &str) -> T {
+    from_str(text).unwrap()
+}
+
+/// P002: one answer reads differently by the request that it answers.
+#[test]
+fn an_answer_is_read_as_the_result_of_its_request() {
+    let task = r#"{"taskId":"t","status":"working","createdAt":"2026-01-05T10:00:00Z","lastUpdatedAt":"2026-01-05T10:00:00Z","ttl":null}"#;
+    let flat = result_of::<v2025_11_25::GetTaskRequest, _>(task);
+    assert_eq!(flat.task_id.as_str(), "t");
+    let nested = format!(r#"{{"task":{task}}}"#);
+    let answer = result_of::<v2025_11_25::CallToolRequest, _>(&nested);
+    assert!(matches!(answer, v2025_11_25::CallToolResponse::Task(_)));
+    assert!(from_str::<v2025_11_25::GetTaskResult>(&nested).is_err());
+    let _: GetTaskResult = result_of::<GetTaskRequest, _>(
+        r#"{"taskId":"t","status":"working","createdAt":"2026-01-05T10:00:00Z","lastUpdatedAt":"2026-01-05T10:00:00Z","ttlMs":null}"#,
+    );
+    fn params<N: Notification<Params = P>, P>() -> &'static str {
+        N::METHOD
+    }
+    assert_eq!(params::<TaskStatusNotification, TaskStatusNotificationParams>(), "notifications/tasks");
+}
+
+#[test]
+fn methods_are_told_by_their_names() {
+    assert_eq!("tasks/update".parse(), Ok(Method::TasksUpdate));
+    assert_eq!(Method::ToolsCall.as_str(), <CallToolRequest as Request>::METHOD);
+    assert!("tasks/list".parse::<Method>().is_err(), "removed in this revision");
+    assert_eq!("tasks/list".parse(), Ok(v2025_11_25::Method::TasksList));
+    for method in Method::ALL {
+        assert_eq!(method.as_str().parse(), Ok(*method));
+    }
+}
+
+/// S-28, C-90: `Mcp-Name` is the task's id, never the method.
+#[test]
+fn a_request_is_routed_by_the_name_of_its_tool_or_the_id_of_its_task() {
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let get: GetTaskRequest = from_str(&format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{{"taskId":"t",{meta}}}}}"#
+    ))
+    .unwrap();
+    assert_eq!(get.routing_name(), Some("t"));
+    let call: CallToolRequest = from_str(&format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"n",{meta}}}}}"#
+    ))
+    .unwrap();
+    assert_eq!(call.routing_name(), Some("n"));
+}
+
+/// X-02, X-04.
+#[test]
+fn a_raw_message_keeps_what_its_id_is() {
+    for (id, expected) in [
+        (r#""id":"7","#, MessageId::String("7".into())),
+        (r#""id":"a\u00e9","#, MessageId::String("aé".into())),
+        (r#""id":0,"#, MessageId::Integer(0)),
+        (r#""id":1.0,"#, MessageId::Integer(1)),
+        (r#""id":1e2,"#, MessageId::Integer(100)),
+        (r#""id":null,"#, MessageId::Null),
+        (r#""id":1.5,"#, MessageId::Invalid("1.5")),
+        (r#""id":[1],"#, MessageId::Invalid("[1]")),
+        ("", MessageId::Absent),
+    ] {
+        let text = format!(r#"{{"jsonrpc":"2.0",{id}"method":"m"}}"#);
+        let message = RawMessage::read(text.as_bytes()).unwrap();
+        assert_eq!(*message.id(), expected, "{text}");
+        assert!(message.is_json_rpc());
+    }
+    let message = RawMessage::read(br#"{"id":7}"#).unwrap();
+    assert_eq!(message.request_id(), Some(RequestId::Integer(7)));
+    assert_eq!(message.request_id(), Some(v2025_11_25::RequestId::Integer(7)));
+    assert!(!message.is_json_rpc() && message.method().is_none());
+}
+
+#[test]
+fn a_raw_message_leaves_its_payload_alone() {
+    let text = r#"{"params":{"z":1.50,"z":2,"_meta":{"k":[1e0]}},"method":"tools/call","id":1,"x":{}}"#;
+    let message = RawMessage::read(text.as_bytes()).unwrap();
+    assert_eq!(message.params(), Some(r#"{"z":1.50,"z":2,"_meta":{"k":[1e0]}}"#));
+    assert_eq!(message.meta().unwrap(), Some(r#"{"k":[1e0]}"#));
+    let response = RawMessage::read(br#"{"id":1,"result":{"a":1}}"#).unwrap();
+    assert_eq!((response.result(), response.error()), (Some(r#"{"a":1}"#), None));
+}
+
+#[test]
+fn a_raw_message_that_says_something_twice_is_none() {
+    for text in [
+        r#"{"id":1,"id":2}"#,
+        r#"{"method":"a","method":"b"}"#,
+        r#"{"params":{},"params":{}}"#,
+        r#"[{"id":1}]"#,
+        "7",
+        "{",
+    ] {
+        assert!(RawMessage::read(text.as_bytes()).is_err(), "{text}");
+    }
+    let twice = RawMessage::read(br#"{"params":{"_meta":{},"_meta":{}}}"#).unwrap();
+    assert!(twice.meta().unwrap_err().to_string().contains("duplicate field `_meta`"));
+    let list = RawMessage::read(br#"{"params":[1]}"#).unwrap();
+    assert!(list.meta().is_err());
+    assert!(RawMessage::read(b"{\"id\":\"\xff\"}").is_err(), "no UTF-8");
+}
+
+/// X-10: a response is a message of its own, told by its members.
+#[test]
+fn json_rpc_messages_are_told_apart() {
+    assert!(read("JSONRPCMessage", r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).is_ok());
+    assert!(read("JSONRPCMessage", r#"{"jsonrpc":"2.0","method":"m"}"#).is_ok());
+}
