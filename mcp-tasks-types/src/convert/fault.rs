@@ -59,16 +59,12 @@ pub fn error_to_v2025_11_25(error: v2026_07_28::ErrorObject) -> ErrorRoute<v2025
 /// What a client of SEP-1686 sees of an error of a server of 2026-07-28: the same as one of 2025-11-25.
 #[must_use]
 pub fn error_to_sep_1686(error: v2026_07_28::ErrorObject) -> ErrorRoute<sep_1686::ErrorObject> {
-    let back = |error: v2025_11_25::ErrorObject| sep_1686::ErrorObject {
-        code: error.code,
-        message: error.message,
-        data: error.data,
-        extra: error.extra,
-    };
     match error_to_v2025_11_25(error) {
-        ErrorRoute::Answer(error) => ErrorRoute::Answer(back(error)),
-        ErrorRoute::OtherMode { otherwise } => ErrorRoute::OtherMode { otherwise: back(otherwise) },
-        ErrorRoute::Ask { questions, otherwise } => ErrorRoute::Ask { questions, otherwise: back(otherwise) },
+        ErrorRoute::Answer(error) => ErrorRoute::Answer(error.into()),
+        ErrorRoute::OtherMode { otherwise } => ErrorRoute::OtherMode { otherwise: otherwise.into() },
+        ErrorRoute::Ask { questions, otherwise } => {
+            ErrorRoute::Ask { questions, otherwise: otherwise.into() }
+        }
     }
 }
 

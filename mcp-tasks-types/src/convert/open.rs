@@ -123,13 +123,17 @@ impl Members {
     }
 
     /// Cleans `_meta` of what the protocol defines and, if asked to, ties it to a task. A `_meta` that is left without
-    /// a key goes, one that is no object stays as it is.
+    /// a key goes; one that is no object stays as it is unless it has to name a task.
     pub(super) fn with_meta(mut self, related: Option<(&str, &TaskId)>) -> Self {
         let related = related.map(|(key, id)| (key, related_task(id)));
         let place = self.0.iter().position(|(name, _)| name == "_meta");
         match (place, related) {
             (Some(place), related) => {
-                let Some(meta) = Self::of(&self.0[place].1) else { return self };
+                let meta = match Self::of(&self.0[place].1) {
+                    Some(meta) => meta,
+                    None if related.is_none() => return self,
+                    None => Self::default(),
+                };
                 let before = meta.0.len();
                 let mut meta = meta.without(META_KEYS);
                 if let Some((key, id)) = related {

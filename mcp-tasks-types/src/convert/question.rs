@@ -218,19 +218,38 @@ pub fn question_to_sep_1686(
 ///
 /// When the method is none of the three, or the parameters are not those of the method.
 pub fn question_from_sep_1686(request: sep_1686::JsonRpcRequest) -> Result<InputRequest, ConvertError> {
-    const METHODS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
-    if !METHODS.contains(&request.method.as_str()) {
-        return Err(ConvertError::no_counterpart("method", "2026-07-28 asks by three methods only"));
+    fn read<T: serde::de::DeserializeOwned>(params: Option<&RawJson>) -> Result<T, ConvertError> {
+        let params = params.ok_or_else(|| ConvertError::missing("params", "the question itself"))?;
+        params.get().map_err(|error| ConvertError::malformed("params", &error))
     }
-    let mut entry = Members::default();
-    entry.push("method", open::raw(&request.method));
-    if let Some(params) = &request.params {
-        let params = Members::of_object(params).with_meta(None).without(&["task", "elicitationId"]);
-        entry.push("params", open::raw(&params));
-    }
-    let more = Members::of_extra(&request.extra).without(&["jsonrpc", "id", "method", "params"]);
-    more.append_to(&mut entry);
-    open::raw(&entry).get().map_err(|error| ConvertError::malformed("", &error))
+    let params = request.params.as_ref().map(|params| {
+        open::raw(&Members::of_object(params).with_meta(None).without(&["task", "elicitationId"]))
+    });
+    let extra = request.extra;
+    Ok(match request.method.as_str() {
+        "elicitation/create" => {
+            let params: v2026_07_28::ElicitRequestParams = read(params.as_ref())?;
+            let mut entry = v2026_07_28::ElicitRequest::new(params);
+            entry.extra = extra;
+            InputRequest::Elicit(entry)
+        }
+        "sampling/createMessage" => {
+            let params: v2026_07_28::CreateMessageRequestParams = read(params.as_ref())?;
+            let mut entry = v2026_07_28::CreateMessageRequest::new(params);
+            entry.extra = extra;
+            InputRequest::CreateMessage(entry)
+        }
+        "roots/list" => {
+            let mut entry = v2026_07_28::ListRootsRequest::new();
+            entry.params = match params {
+                Some(params) if params.as_str() != "{}" => Some(read(Some(&params))?),
+                _ => None,
+            };
+            entry.extra = extra;
+            InputRequest::ListRoots(entry)
+        }
+        _ => return Err(ConvertError::no_counterpart("method", "2026-07-28 asks by three methods only")),
+    })
 }
 
 /// The value of `inputResponses` for what a nested request of either older generation was answered with: that

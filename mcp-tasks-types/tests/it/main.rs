@@ -1,6 +1,7 @@
 //! What the types accept, refuse, keep and write back.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
+mod convert;
 mod keeps;
 mod messages;
 mod older;
