@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use mcp_tasks_types::v2026_07_28::ErrorCode;
 use mcp_tasks_types::{RawJson, RawObject, Timestamp};
 
 use crate::record::{CancelRecord, ErrorRecord, InputRecord, InputState, Lease, State, TaskRecord};
@@ -13,7 +14,7 @@ use crate::record::{CancelRecord, ErrorRecord, InputRecord, InputState, Lease, S
 pub(crate) const EXPIRED_MESSAGE: &str = "Task expired";
 
 /// The code of a fault that is not the caller's.
-pub(crate) const INTERNAL_ERROR: i64 = -32603;
+pub(crate) const INTERNAL_ERROR: i64 = ErrorCode::InternalError.code();
 
 /// Something that happens to a task.
 ///

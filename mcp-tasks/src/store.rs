@@ -326,6 +326,13 @@ impl ChangeFeed {
         }
     }
 
+    /// Tells every listener that the record is gone.
+    pub fn removed(&self, id: &TaskId) {
+        if self.sender.receiver_count() > 0 {
+            self.send(Change::Removed { id: id.clone() });
+        }
+    }
+
     /// A new listener.
     #[must_use]
     pub fn subscribe(&self) -> Changes {

@@ -55,8 +55,10 @@ impl Core {
     async fn tick(self: &Arc<Self>) -> Result<Option<Timestamp>, StoreError> {
         // Whoever sets a deadline from here on wakes the timer again.
         self.next_wake.store(i64::MAX, Ordering::SeqCst);
-        let heartbeat_at = self.heartbeat().await?;
+        let heartbeat_at = self.heartbeat().await;
         let (due_at, lease_end) = self.work_off().await?;
+        // Where leases cannot be renewed, what runs here must not look like an orphan.
+        let heartbeat_at = heartbeat_at?;
         let orphans_at = self.adopt(lease_end).await?;
         Ok([heartbeat_at, due_at, orphans_at].into_iter().flatten().min())
     }

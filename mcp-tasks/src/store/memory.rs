@@ -8,9 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use mcp_tasks_types::{RawObject, TaskId, Timestamp};
 
-use super::{
-    Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind,
-};
+use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
 use crate::lifecycle::{self, Event};
 use crate::owner::Owner;
 use crate::record::{Lease, SharedRecord, StepRecord, TaskRecord};
@@ -196,7 +194,7 @@ impl Store for MemoryStore {
             }
         }
         drop(tasks);
-        self.feed.send(Change::Removed { id: id.clone() });
+        self.feed.removed(id);
         Ok(())
     }
 

@@ -18,9 +18,7 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 use self::rows::Head;
-use super::{
-    Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind,
-};
+use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
 use crate::error::with_causes;
 use crate::owner::Owner;
 use crate::record::{SharedRecord, StepRecord, TaskRecord};
@@ -231,7 +229,7 @@ impl Store for SqliteStore {
         let id = id.clone();
         let remove =
             move |connection: &Connection| rows::remove(connection, &id, expected_version).map(|()| id);
-        self.write(remove, |feed, id| feed.send(Change::Removed { id: id.clone() })).await.map(drop)
+        self.write(remove, |feed, id| feed.removed(id)).await.map(drop)
     }
 
     async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
