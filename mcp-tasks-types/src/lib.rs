@@ -50,6 +50,7 @@ pub mod support;
 mod task;
 mod task_id;
 mod timestamp;
+mod transcribe;
 
 pub use error::{JsonError, UnknownValue};
 pub use extra::{Extra, Map};

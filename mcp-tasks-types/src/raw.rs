@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::error::JsonError;
+use crate::transcribe::Transcript;
 
 /// The six kinds of JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -181,10 +182,8 @@ impl<'de> Deserialize<'de> for RawJson {
             }
             // Everything that does not know the private name, such as serde's own buffer, offers its content plainly.
             fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<RawJson, D::Error> {
-                let value = serde_json::Value::deserialize(inner)?;
-                serde_json::value::to_raw_value(&value)
-                    .map(RawJson::from_raw_value)
-                    .map_err(de::Error::custom)
+                let Transcript(text) = Transcript::deserialize(inner)?;
+                RawValue::from_string(text).map(RawJson::from_raw_value).map_err(de::Error::custom)
             }
         }
         deserializer.deserialize_newtype_struct(private_name(), RawVisitor)
@@ -384,6 +383,26 @@ mod tests {
         let value: Plain = serde_json::from_value(serde_json::from_str(text).unwrap()).unwrap();
         for raw in [untagged.r, flattened.inner.r, value.r] {
             assert_eq!(raw.as_str(), r#"{"a":[1,"x",null,true]}"#);
+        }
+    }
+
+    #[test]
+    fn order_and_duplicates_survive_a_foreign_buffer() {
+        let text = r#"{"r":{"z":1,"a":[18446744073709551615,-1,0.5,"\u00e9\n"],"z":{}}}"#;
+        let Untagged::Arm(untagged) = serde_json::from_str(text).unwrap();
+        let flattened: Flattened = serde_json::from_str(text).unwrap();
+        for raw in [untagged.r, flattened.inner.r] {
+            assert_eq!(raw.as_str(), "{\"z\":1,\"a\":[18446744073709551615,-1,0.5,\"é\\n\"],\"z\":{}}");
+        }
+    }
+
+    /// A name that serde_json uses among its own is a member like any other in what a peer sends.
+    #[test]
+    fn private_names_of_serde_json_are_plain_members() {
+        for name in ["$serde_json::private::RawValue", "$serde_json::private::Number"] {
+            let text = format!(r#"{{"r":{{"{name}":"1"}}}}"#);
+            let plain: Plain = serde_json::from_str(&text).unwrap();
+            assert_eq!(plain.r.as_str(), format!(r#"{{"{name}":"1"}}"#));
         }
     }
 

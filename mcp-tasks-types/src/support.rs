@@ -740,7 +740,7 @@ pub trait KindUnion: Sized {
 ///
 /// When there is no arm for the value's kind, or the value does not fit the arm.
 pub fn kind_union<'de, T: KindUnion, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    if T::KEEPS_NUMBERS || numbers_come_as_maps() {
+    if T::KEEPS_NUMBERS || number_name().is_some() {
         kind_union_of_text(deserializer)
     } else {
         deserializer.deserialize_any(KindVisitor(PhantomData))
@@ -765,25 +765,27 @@ fn kind_union_of_text<'de, T: KindUnion, D: Deserializer<'de>>(deserializer: D) 
     found.ok_or_else(|| D::Error::invalid_type(unexpected(kind), &T::EXPECTED))
 }
 
-/// Whether somebody in this build has switched on serde_json's `arbitrary_precision`, which offers a number as a map
-/// of one private member to whoever does not say which kind of number it wants.
-fn numbers_come_as_maps() -> bool {
-    static ANSWER: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+/// The private name under which serde_json offers a number, as a map of one member, to whoever does not say which kind
+/// of number it wants; only where somebody in this build has switched on its `arbitrary_precision`.
+pub(crate) fn number_name() -> Option<&'static str> {
+    static NAME: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
     struct Probe;
     impl<'de> Visitor<'de> for Probe {
-        type Value = bool;
+        type Value = Option<String>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a number")
         }
-        fn visit_u64<E: de::Error>(self, _: u64) -> Result<bool, E> {
-            Ok(false)
+        fn visit_f64<E: de::Error>(self, _: f64) -> Result<Option<String>, E> {
+            Ok(None)
         }
-        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<bool, A::Error> {
-            while access.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
-            Ok(true)
+        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Option<String>, A::Error> {
+            let name = access.next_key::<String>()?;
+            access.next_value::<String>()?;
+            Ok(name)
         }
     }
-    *ANSWER.get_or_init(|| serde_json::Deserializer::from_str("1").deserialize_any(Probe).unwrap_or(true))
+    NAME.get_or_init(|| serde_json::Deserializer::from_str("1.5").deserialize_any(Probe).unwrap_or(None))
+        .as_deref()
 }
 
 struct KindVisitor<T>(PhantomData<T>);

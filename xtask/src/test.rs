@@ -9,10 +9,11 @@ use std::{
 
 use crate::run::{cargo, root};
 
-/// A package of its own workspace that depends on `mcp-tasks` and nothing else, as a user's would.
-const FIXTURE: &str = "mcp-tasks/tests/one_dependency";
+/// Packages in workspaces of their own: a tool whose one dependency is `mcp-tasks`, and the types' tests with other
+/// features of serde_json.
+const FIXTURES: &[&str] = &["mcp-tasks/tests/one_dependency", "mcp-tasks-types/tests/features"];
 
-/// Runs the workspace's tests, then the fixture's, and prints the sums.
+/// Runs the workspace's tests, then the fixtures', and prints the sums.
 pub(crate) fn run() -> ExitCode {
     let mut runs = vec![cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])];
     let mut fixture = cargo(&["test", "--manifest-path"]);

@@ -40,3 +40,9 @@ pub(crate) fn read_as(generation: &str, name: &str, text: &str) -> Result<String
     let raw = RawJson::from_text(text).expect("JSON");
     round_trip(&raw).map(|raw| raw.as_str().to_owned()).map_err(|error| error.to_string())
 }
+
+/// The folder of mcp-tasks-types; these tests also run in a package inside it (`tests/features`).
+pub(crate) fn package() -> std::path::PathBuf {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().find(|folder| folder.ends_with("mcp-tasks-types")).unwrap_or(here).to_owned()
+}

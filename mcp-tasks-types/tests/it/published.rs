@@ -1,7 +1,5 @@
 //! The published examples, where the folder that holds them is at hand (`MCP_TASKS_SHARED`).
 
-use std::path::Path;
-
 use crate::round_trip;
 use crate::round_trip::walk;
 
@@ -11,7 +9,7 @@ const LEFT_OUT: &[&str] =
 
 #[test]
 fn published_examples_are_written_back_equal() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = crate::package().join("..");
     let shared = std::env::var_os("MCP_TASKS_SHARED").map_or_else(|| root.join("../shared"), Into::into);
     let folder = shared.join("upstream/examples-2026-07-28");
     if !folder.is_dir() {

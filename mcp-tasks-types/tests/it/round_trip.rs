@@ -9,7 +9,7 @@ use crate::round_trip;
 
 #[test]
 fn every_message_of_ours_is_written_back_equal() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let data = crate::package().join("tests/data");
     let mut count = 0;
     for generation in entries(&data) {
         count += walk(&data.join(&generation), |name| {

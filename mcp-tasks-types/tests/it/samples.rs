@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mcp_tasks_types::RawJson;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ struct Sample {
 
 /// Every sample of a verdict, checked by a function; gives the counts by generation.
 fn walk(verdict: &str, check: impl Fn(&Sample, Result<RawJson, String>) -> Result<(), String>) {
-    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
+    let folder: PathBuf = crate::package().join("../samples");
     let mut counts = BTreeMap::new();
     let mut faults = Vec::new();
     for generation in fs::read_dir(folder).unwrap() {

@@ -2,7 +2,7 @@
 //! equal, and, where the text is at hand (`MCP_TASKS_SHARED`), that none is missing.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mcp_tasks_types::RawJson;
 
@@ -32,7 +32,7 @@ const BLOCKS: &[(&str, &str)] = &[
 ];
 
 fn block(kind: &str, file: &str) -> RawJson {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/sep-1686/{kind}/{file}.json"));
+    let path = crate::package().join(format!("tests/data/sep-1686/{kind}/{file}.json"));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     RawJson::from_text(text).unwrap()
 }
@@ -61,7 +61,7 @@ fn every_message_of_the_proposal_is_a_message() {
 #[test]
 fn the_table_has_every_json_block_of_the_text() {
     let shared = std::env::var_os("MCP_TASKS_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
+        .map_or_else(|| crate::package().join("../../shared"), PathBuf::from);
     let path = shared.join("seeds/000_2536d62abeb3bcb0.txt");
     let Ok(text) = fs::read_to_string(&path) else {
         println!("skipped: no text of the proposal in {}", shared.display());

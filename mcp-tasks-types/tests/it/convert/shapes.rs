@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use mcp_tasks_types::{RawJson, v2025_11_25, v2026_07_28};
 use serde::Deserialize;
@@ -64,7 +63,7 @@ const WIDER: &[(&str, ThereAndBack)] = &[
 
 /// Walks the accepted samples of a generation; gives how many there were by type.
 fn walk(generation: &str, types: &[(&str, ThereAndBack)]) -> BTreeMap<String, usize> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples").join(generation).join("accept.jsonl");
+    let file = crate::package().join("../samples").join(generation).join("accept.jsonl");
     let mut counts = BTreeMap::new();
     for line in fs::read_to_string(file).unwrap().lines() {
         let sample: Sample = read(line);
