@@ -740,7 +740,7 @@ pub trait KindUnion: Sized {
 ///
 /// When there is no arm for the value's kind, or the value does not fit the arm.
 pub fn kind_union<'de, T: KindUnion, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    if T::KEEPS_NUMBERS || number_name().is_some() {
+    if T::KEEPS_NUMBERS {
         kind_union_of_text(deserializer)
     } else {
         deserializer.deserialize_any(KindVisitor(PhantomData))
@@ -815,8 +815,38 @@ impl<'de, T: KindUnion> Visitor<'de> for KindVisitor<T> {
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<T, A::Error> {
         T::array(SeqAccessDeserializer::new(access))
     }
-    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<T, A::Error> {
-        T::object(MapAccessDeserializer::new(access))
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<T, A::Error> {
+        let Some(number_name) = number_name() else {
+            return T::object(MapAccessDeserializer::new(access));
+        };
+        let name = access.next_key::<String>()?;
+        if name.as_deref() != Some(number_name) {
+            return T::object(MapAccessDeserializer::new(NameFirst { name, rest: access }));
+        }
+        let number = access.next_value::<String>()?;
+        let integer = fragment::<_, A::Error>(&number, |text| Integer.deserialize(text)).ok();
+        integer.and_then(T::integer).ok_or_else(|| {
+            A::Error::invalid_type(Unexpected::Other(&format!("number `{number}`")), &T::EXPECTED)
+        })
+    }
+}
+
+/// An object whose first member's name has been read already.
+struct NameFirst<A> {
+    name: Option<String>,
+    rest: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for NameFirst<A> {
+    type Error = A::Error;
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        match self.name.take() {
+            Some(name) => seed.deserialize(StrDeserializer::new(&name)).map(Some),
+            None => self.rest.next_key_seed(seed),
+        }
+    }
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.rest.next_value_seed(seed)
     }
 }
 

@@ -16,13 +16,12 @@ const FIXTURES: &[&str] = &["mcp-tasks/tests/one_dependency", "mcp-tasks-types/t
 /// Runs the workspace's tests, then the fixtures', and prints the sums.
 pub(crate) fn run() -> ExitCode {
     let mut runs = vec![cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])];
-    let mut fixture = cargo(&["test", "--manifest-path"]);
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    fixture
-        .arg(root().join(FIXTURE).join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(target.join("one_dependency"));
-    runs.push(fixture);
+    for folder in FIXTURES {
+        let mut fixture = cargo(&["test", "--manifest-path"]);
+        fixture.arg(root().join(folder).join("Cargo.toml")).arg("--target-dir").arg(target.join("fixtures"));
+        runs.push(fixture);
+    }
 
     let mut total = Counts::default();
     let mut all_ended_well = true;
