@@ -8,7 +8,10 @@ use mcp_tasks_types::{MessageId, Notification, RawMessage, Request, from_str, v2
 
 use crate::read;
 
-fn result_of<R: Request<Result = T>, T: for<'a> serde::Deserialize<'a>>(text: &str) -> T {
+fn result_of<R: Request>(text: &str) -> R::Result
+where
+    R::Result: serde::de::DeserializeOwned,
+{
     from_str(text).unwrap()
 }
 
@@ -16,13 +19,13 @@ fn result_of<R: Request<Result = T>, T: for<'a> serde::Deserialize<'a>>(text: &s
 #[test]
 fn an_answer_is_read_as_the_result_of_its_request() {
     let task = r#"{"taskId":"t","status":"working","createdAt":"2026-01-05T10:00:00Z","lastUpdatedAt":"2026-01-05T10:00:00Z","ttl":null}"#;
-    let flat = result_of::<v2025_11_25::GetTaskRequest, _>(task);
+    let flat = result_of::<v2025_11_25::GetTaskRequest>(task);
     assert_eq!(flat.task_id.as_str(), "t");
     let nested = format!(r#"{{"task":{task}}}"#);
-    let answer = result_of::<v2025_11_25::CallToolRequest, _>(&nested);
+    let answer = result_of::<v2025_11_25::CallToolRequest>(&nested);
     assert!(matches!(answer, v2025_11_25::CallToolResponse::Task(_)));
     assert!(from_str::<v2025_11_25::GetTaskResult>(&nested).is_err());
-    let _: GetTaskResult = result_of::<GetTaskRequest, _>(
+    let _: GetTaskResult = result_of::<GetTaskRequest>(
         r#"{"taskId":"t","status":"working","createdAt":"2026-01-05T10:00:00Z","lastUpdatedAt":"2026-01-05T10:00:00Z","ttlMs":null}"#,
     );
     fn params<N: Notification<Params = P>, P>() -> &'static str {
