@@ -5,6 +5,7 @@ mod convert;
 mod keeps;
 mod messages;
 mod older;
+mod property;
 mod published;
 mod refuses;
 mod round_trip;
@@ -19,7 +20,7 @@ pub(crate) type RoundTrip = fn(&RawJson) -> Result<RawJson, JsonError>;
 
 macro_rules! table {
     ($([$generation:literal, $name:literal, $type:path])*) => {
-        const TYPES: &[(&str, &str, RoundTrip)] =
+        pub(crate) const TYPES: &[(&str, &str, RoundTrip)] =
             &[$(($generation, $name, |raw| RawJson::new(&raw.get::<$type>()?))),*];
     };
 }
