@@ -82,7 +82,7 @@ impl RawJson {
         let text = raw.get();
         // Inside strings JSON forbids raw line breaks, so each one found is insignificant and never parts two tokens
         // that would otherwise run together.
-        if !text.as_bytes().contains(&b'\n') && !text.as_bytes().contains(&b'\r') {
+        if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
             return Self(raw);
         }
         let joined: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
@@ -131,7 +131,8 @@ impl RawJson {
     /// The kind of the value.
     #[must_use]
     pub fn kind(&self) -> JsonKind {
-        match self.as_str().trim_start().as_bytes().first() {
+        // The text of a value begins with it.
+        match self.as_str().as_bytes().first() {
             Some(b'{') => JsonKind::Object,
             Some(b'[') => JsonKind::Array,
             Some(b'"') => JsonKind::String,

@@ -4,6 +4,7 @@
 //! Commands that need the types compiled are handed to the package `mcp-tasks-wire`.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
+mod bench;
 mod ci;
 mod codegen;
 mod demo;
@@ -25,6 +26,8 @@ usage: cargo xtask COMMAND
                       our schema against a published one
   wire [--list]       read and write back messages, one JSON line each
   test                run all tests and print how many passed
+  samples [--check]   write the messages that types accept, reject and read leniently
+  bench types         reading and writing beside other crates
   demo                drive the example server through the reference sequence
   ci                  formatting, lints, documentation, codegen --check, demo";
 
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         "samples" => run::reported(samples::run(&run::root(), &rest)),
         "schema" => run::reported(schema::run(&run::root(), &rest)),
         "wire" => run::wire_package("wire", &rest, false),
+        "bench" => bench::run(&rest),
         "test" => run::without_arguments(&command, &rest, test::run),
         "demo" => demo::run(&rest),
         "ci" => run::without_arguments(&command, &rest, ci::run),
