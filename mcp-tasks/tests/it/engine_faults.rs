@@ -183,6 +183,49 @@ async fn body_whose_writes_fail_for_good_fails() {
     }
 }
 
+/// A write that was done although its answer got lost is done, and is no sign of another worker.
+#[tokio::test]
+async fn write_whose_answer_was_lost_counts_as_done() {
+    for (operation, call) in
+        [("text step", "after append_step"), ("ask", "after replace"), ("status", "after replace")]
+    {
+        let bench = faulty_bench().await;
+        bench.store.fail(call, StoreErrorKind::Unavailable);
+        let id = bench.create(json!([[operation, "approve"], ["return", "went on"]])).await;
+        eventually("the failure", || bench.store.faults_left() == 0).await;
+        eventually("the wait", || is_waited_for(&bench.clock, 10)).await;
+        bench.clock.advance(10);
+        if operation == "ask" {
+            bench.asked(&id, 1).await;
+            bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
+        }
+        assert_eq!(text(&bench.settled(&id).await), "went on");
+    }
+}
+
+/// Whether somebody waits for as many milliseconds from now.
+fn is_waited_for(clock: &ManualClock, millis: i64) -> bool {
+    let now = mcp_tasks::Clock::now_millis(clock);
+    clock.next_deadline().is_some_and(|next| next.unix_millis() - now == millis)
+}
+
+/// A conflict is no lost lease as long as the record says otherwise: the task fails and says why, and nothing of it
+/// is left to wait for ever.
+#[tokio::test]
+async fn step_that_the_record_has_otherwise_fails_the_task() {
+    let bench = faulty_bench().await;
+    let id = bench.create(json!([["status", "ready"], ["gate", "otherwise"], ["text step", "x"]])).await;
+    bench.said(&id, "ready").await;
+    let value = mcp_tasks::types::RawJson::new(&"y").unwrap();
+    let step = mcp_tasks::record::StepRecord::new("x", std::any::type_name::<String>(), value);
+    mcp_tasks::Store::append_step(&bench.store, &id, 1, step).await.unwrap();
+    crate::support::open("otherwise");
+    eventually("the end of the run", || bench.engine.running() == 0).await;
+    let record = bench.get(&id).await;
+    assert_eq!(record.state.name(), "failed", "{record:?}");
+    assert!(record.status_message.as_ref().unwrap().contains("step `x`"), "{record:?}");
+}
+
 /// The timer gets over a failure.
 #[tokio::test]
 async fn expiry_comes_although_the_store_failed_for_a_while() {

@@ -135,3 +135,9 @@ async fn waiting_task_is_cancelled_at_once() {
     let late = bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
     assert_eq!(late, record);
 }
+
+/// The question is withdrawn after it was asked, however early the body lost interest.
+#[tokio::test]
+async fn question_dropped_while_it_is_asked_is_taken_back() {
+    bench().await.dropped_questions_are_taken_back().await;
+}

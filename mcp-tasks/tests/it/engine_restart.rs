@@ -45,6 +45,20 @@ async fn task_goes_on_with_its_answers_and_steps() {
     eventually("the end of the first run", || bench.engine.running() == 0).await;
 }
 
+/// A name that looks like a numbered one is a name of its own, also after a restart.
+#[tokio::test]
+async fn steps_with_names_like_numbers_are_told_apart() {
+    let bench = bench().await;
+    let names = ["x#2", "x", "x", "x#", "x#", "x##2", "x#2", "#", "##"];
+    let mut script: Vec<_> = names.iter().map(|name| json!(["step", name])).collect();
+    script.extend([json!(["ask", "approve"]), json!(["token", ""])]);
+    let id = bench.create(json!(script)).await;
+    bench.asked(&id, 1).await;
+    let next = bench.restarted().await;
+    next.update(&id, json!({"approve": accept(true)})).await.unwrap();
+    assert_eq!(text(&next.settled(&id).await), "1,1,2,1,2,1,2,1,1,true,2");
+}
+
 /// P089: a task that does not promise to be run again fails and says why, within the start.
 #[tokio::test]
 async fn mortal_task_fails_honestly() {

@@ -88,3 +88,11 @@ async fn every_handle_resolves_at_once() {
     bench.engine.idle().await;
     eventually("the end of all runs", || bench.engine.running() == 0).await;
 }
+
+/// The same where a write takes its time: the question waits for the writer when the body loses interest.
+#[tokio::test]
+async fn question_dropped_while_it_is_asked_is_taken_back_from_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = opened(&folder.path().join("tasks.db"), &Arc::new(ManualClock::default())).await;
+    bench.dropped_questions_are_taken_back().await;
+}

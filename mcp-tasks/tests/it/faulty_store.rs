@@ -40,7 +40,8 @@ impl Hold {
 }
 
 impl FaultyStore {
-    /// Lets the next call of this name fail, after those that are to fail already.
+    /// Lets the next call of this name fail, after those that are to fail already; of `after append_step` and
+    /// `after replace` only the answer is lost.
     pub(crate) fn fail(&self, call: &'static str, kind: StoreErrorKind) {
         self.faults.lock().unwrap().push_back((call, kind));
     }
@@ -78,6 +79,10 @@ impl FaultyStore {
 
     fn come_to(&self, call: &'static str) -> Result<(), StoreError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
+        self.fault(call)
+    }
+
+    fn fault(&self, call: &'static str) -> Result<(), StoreError> {
         let mut faults = self.faults.lock().unwrap();
         match faults.iter().position(|(name, _)| *name == call) {
             Some(place) => {
@@ -109,12 +114,16 @@ impl Store for FaultyStore {
     async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
         self.come_to("replace")?;
         self.wait_at("replace").await;
-        self.inner.replace(record, expected_version).await
+        let replaced = self.inner.replace(record, expected_version).await;
+        self.fault("after replace")?;
+        replaced
     }
 
     async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
         self.come_to("append_step")?;
-        self.inner.append_step(id, token, step).await
+        let appended = self.inner.append_step(id, token, step).await;
+        self.fault("after append_step")?;
+        appended
     }
 
     async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use mcp_tasks::record::State;
+use mcp_tasks::record::{InputState, State};
 #[cfg(feature = "sqlite")]
 use mcp_tasks::record::ToolFingerprint;
 use mcp_tasks::testing::{ManualClock, reopened};
@@ -99,6 +99,28 @@ impl<S: Store> Bench<S> {
         let said = |record: &TaskRecord| record.status_message.as_deref() == Some(message);
         let record = self.engine.wait(&self.owner, id, said).await.unwrap();
         assert!(said(&record), "{record:?}");
+    }
+
+    /// A body that loses interest in questions while they are being asked leaves none of them open.
+    pub(crate) async fn dropped_questions_are_taken_back(&self) {
+        let script = json!([
+            ["drop ask", ""],
+            ["drop ask", ""],
+            ["drop ask", ""],
+            ["status", "dropped"],
+            ["until cancelled", ""]
+        ]);
+        let id = self.create(script).await;
+        self.said(&id, "dropped").await;
+        let taken_back = |record: &TaskRecord| {
+            record.inputs.len() == 3
+                && record.inputs.iter().all(|input| input.state == InputState::Withdrawn)
+        };
+        let patience = std::time::Duration::from_secs(10);
+        let waited =
+            tokio::time::timeout(patience, self.engine.wait(&self.owner, &id, taken_back)).await;
+        assert!(waited.is_ok(), "{:?}", self.get(&id).await.inputs);
+        assert_eq!(waited.unwrap().unwrap().state, State::Working);
     }
 
     pub(crate) async fn update(
@@ -268,6 +290,15 @@ async fn perform(ctx: &TaskContext, operation: &str, operand: String, log: &mut 
                     permit.unwrap().forget();
                     Ok("gate".to_owned())
                 }
+            }
+        }
+        // Loses interest while the question is being asked.
+        "drop ask" => {
+            let ask = input("approve");
+            tokio::select! {
+                biased;
+                answer = ask.ask(ctx) => answer.map(told).map_err(Into::into),
+                () = tokio::task::yield_now() => Ok(String::new()),
             }
         }
         "step" => {
