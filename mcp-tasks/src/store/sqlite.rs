@@ -2,13 +2,13 @@
 //!
 //! One thread writes, in WAL mode with `synchronous=FULL`, and commits before a call returns. Readers have connections
 //! of their own and read in the caller's thread: a point read takes a few microseconds, less than a hop to another
-//! thread. A lock on a file beside the database keeps a second process out.
+//! thread. A lock keeps a second process out.
 
 mod file;
+mod lock;
 mod rows;
 
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
@@ -17,6 +17,7 @@ use mcp_tasks_types::{TaskId, Timestamp};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
+use self::lock::Lock;
 use self::rows::Head;
 use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
 use crate::error::with_causes;
@@ -37,7 +38,7 @@ pub struct SqliteStore {
 struct Open {
     readers: Vec<Connection>,
     writer: Writer,
-    _lock: File,
+    _lock: Lock,
 }
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
@@ -73,7 +74,9 @@ impl Drop for Writer {
 impl SqliteStore {
     /// Opens the file, or makes it. All leases in it end: their holders are dead, since the file was free.
     ///
-    /// Waits up to about two seconds for another process to give the file up.
+    /// Waits up to about two seconds for another process to give the file up. A file that is open under another name,
+    /// by a symbolic or hard link, is the same file; one whose lock file was deleted stays locked. Locks do not reach
+    /// across machines: a file on a network file system is for one machine.
     ///
     /// # Errors
     ///
@@ -90,8 +93,11 @@ impl SqliteStore {
     }
 
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
-        let lock = file::lock(&path)?;
-        let writer = Writer::start(file::open(&path)?).map_err(|err| {
+        let path = lock::resolve(&path)?;
+        let lock = Lock::take(&path)?;
+        let connection = file::open(&path)?;
+        lock.vouch_for(&path);
+        let writer = Writer::start(connection).map_err(|err| {
             StoreError::new(StoreErrorKind::Unavailable, "the writing thread cannot be started")
                 .with_source(err)
         })?;

@@ -180,3 +180,73 @@ async fn write_waits_for_another_program_to_finish() {
     other.execute_batch("COMMIT").unwrap();
     insert.await.unwrap().unwrap();
 }
+
+async fn is_locked(path: &Path) {
+    let err = SqliteStore::open(path).await.unwrap_err();
+    assert_eq!(err.kind(), StoreErrorKind::Locked, "{err}");
+}
+
+/// S-33: one file is one store, whatever it is called, also before it exists.
+#[cfg(unix)]
+#[tokio::test]
+async fn file_is_locked_under_all_of_its_names() {
+    use std::os::unix::fs::symlink;
+
+    let file = fresh();
+    let folder = file.path.parent().unwrap();
+    let (link, far, hard) = (folder.join("link.db"), folder.join("far/link.db"), folder.join("far/hard.db"));
+    std::fs::create_dir(folder.join("far")).unwrap();
+    symlink("tasks.db", &link).unwrap();
+    symlink("../link.db", &far).unwrap();
+
+    // Through two links to a file that does not exist yet.
+    let store = SqliteStore::open(&far).await.unwrap();
+    store.insert(record("tsk_1")).await.unwrap();
+    assert!(!std::fs::symlink_metadata(&file.path).unwrap().is_symlink());
+    std::fs::hard_link(&file.path, &hard).unwrap();
+    let names = [file.path.clone(), link.clone(), folder.join("far/../link.db"), hard.clone()];
+    let tries: Vec<_> =
+        names.into_iter().map(|name| tokio::spawn(async move { is_locked(&name).await })).collect();
+    for tried in tries {
+        tried.await.unwrap();
+    }
+    assert!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_some());
+    store.insert(record("tsk_2")).await.unwrap();
+    drop(store);
+
+    // And the other way round, with lock files under both names.
+    for (one, other) in [(&hard, &link), (&file.path, &hard)] {
+        let store = SqliteStore::open(one).await.unwrap();
+        assert!(store.load(&"tsk_2".into(), Parts::Head).await.unwrap().is_some());
+        is_locked(other).await;
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn file_stays_locked_when_its_lock_file_is_deleted() {
+    let file = fresh();
+    let lock = file.path.with_extension("db.lock");
+    let store = file.open().await.unwrap();
+    std::fs::remove_file(&lock).unwrap();
+    // The first try makes a new lock file, which the second one finds.
+    is_locked(&file.path).await;
+    is_locked(&file.path).await;
+    // A second store that was opened meanwhile may not even have finished off the log of the first.
+    store.insert(record("tsk_1")).await.unwrap();
+    std::fs::remove_file(&lock).unwrap();
+    drop(store);
+    let store = file.open().await.unwrap();
+    assert!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_some());
+}
+
+/// Another program that looks at the file keeps nobody out whose lock is in order.
+#[tokio::test]
+async fn file_that_another_program_reads_can_be_opened() {
+    let file = fresh();
+    drop(file.open().await.unwrap());
+    let other = Connection::open(&file.path).unwrap();
+    other.query_row("SELECT count(*) FROM tasks", [], |_| Ok(())).unwrap();
+    let store = file.open().await.unwrap();
+    store.insert(record("tsk_1")).await.unwrap();
+}

@@ -1,12 +1,10 @@
-//! The file itself: who may have it, whether it is ours, and bringing it up to date.
+//! The file itself: whether it is ours, and bringing it up to date.
 //!
 //! A file that is damaged, newer or somebody else's is refused before anything is written to it.
 
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::thread;
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -21,41 +19,11 @@ const MIGRATIONS: &[&str] = &[include_str!("0001_tasks.sql")];
 /// Says whose file it is, in SQLite's own place for that: "mcpt".
 const APPLICATION_ID: i64 = 0x6d63_7074;
 
-/// How often the lock is tried for, 20 ms apart: a process that was told to end may need two seconds.
-const LOCK_TRIES: u32 = 100;
-
 /// Up to this size the whole file is checked on opening; that takes a fraction of a second.
 const CHECKED_BYTES: u64 = 64 << 20;
 
 /// How long a statement waits for a lock that another program has, such as a backup.
 const BUSY: Duration = Duration::from_secs(5);
-
-/// Takes the lock on the file beside the database. It is given back with the file, or by the end of the process.
-///
-/// The lock is not SQLite's own exclusive mode, which would lock out our own readers.
-pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
-    let mut name = OsString::from(path.as_os_str());
-    name.push(".lock");
-    let lock_path = PathBuf::from(name);
-    let unavailable = |err| {
-        let message = format!("the lock file `{}` cannot be opened", lock_path.display());
-        StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
-    };
-    let file =
-        OpenOptions::new().create(true).write(true).truncate(false).open(&lock_path).map_err(unavailable)?;
-    for tried in 1.. {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if tried < LOCK_TRIES => thread::sleep(Duration::from_millis(20)),
-            Err(TryLockError::WouldBlock) => {
-                let message = format!("the task store `{}` is in use by another process", path.display());
-                return Err(StoreError::new(StoreErrorKind::Locked, message));
-            }
-            Err(TryLockError::Error(err)) => return Err(unavailable(err)),
-        }
-    }
-    Ok(file)
-}
 
 /// Opens the writing connection, makes the schema or brings it up to date, and ends all leases: whoever had them is
 /// dead, since we have the lock.
