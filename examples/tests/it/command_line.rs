@@ -76,6 +76,26 @@ fn a_second_server_on_the_same_file_gets_a_clear_error() {
     assert!(text.contains("tasks.db"), "{text}");
 }
 
+/// What is wrong with a store is told with the file and down to the first cause.
+#[test]
+fn a_store_that_cannot_be_opened_is_told_with_its_file_and_the_cause() {
+    let (folder, store) = store();
+    std::fs::write(&store, "no database at all").unwrap();
+    let nowhere = folder.path().join("nowhere").join("tasks.db");
+    let half = folder.path().join("half.db");
+    std::fs::write(&half, b"SQLite format 3\0 and no more").unwrap();
+    for (path, cause) in [
+        (&store, "is no SQLite database"),
+        (&nowhere, "No such file or directory"),
+        (&half, "file is not a database"),
+    ] {
+        let output = report(path).arg("--stdio").output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains(&*path.to_string_lossy()) && text.contains(cause), "{text}");
+    }
+}
+
 /// S-06, R-5
 #[test]
 fn the_defaults_are_those_of_the_reference_and_strict() {

@@ -95,7 +95,7 @@ impl SqliteStore {
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
         let path = lock::resolve(&path)?;
         let lock = Lock::take(&path)?;
-        let connection = file::open(&path)?;
+        let connection = file::open(&path).map_err(|err| in_file(&path, err))?;
         lock.vouch_for(&path);
         let writer = Writer::start(connection).map_err(|err| {
             StoreError::new(StoreErrorKind::Unavailable, "the writing thread cannot be started")
@@ -128,7 +128,7 @@ impl SqliteStore {
         });
         let jobs = self.opened().as_ref().and_then(|open| open.writer.jobs.clone());
         jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(closed)?;
-        receiver.await.unwrap_or_else(|_| Err(closed()))
+        receiver.await.unwrap_or_else(|_| Err(closed())).map_err(|err| in_file(&self.path, err))
     }
 
     /// Reads in the caller's thread.
@@ -136,9 +136,9 @@ impl SqliteStore {
         let idle = self.opened().as_mut().ok_or_else(closed)?.readers.pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => file::open_reader(&self.path)?,
+            None => file::open_reader(&self.path).map_err(|err| in_file(&self.path, err))?,
         };
-        let result = work(&connection);
+        let result = work(&connection).map_err(|err| in_file(&self.path, err));
         // If the store was closed meanwhile, the connection closes here.
         if let Some(open) = &mut *self.opened()
             && open.readers.len() < IDLE_READERS
@@ -164,7 +164,15 @@ fn closed() -> StoreError {
     StoreError::new(StoreErrorKind::Unavailable, "the store is closed")
 }
 
-/// A failure of SQLite, as those know it who act on it.
+/// Says which file it is about, where that is what somebody has to look at.
+fn in_file(path: &Path, mut err: StoreError) -> StoreError {
+    if matches!(err.kind, StoreErrorKind::Unavailable | StoreErrorKind::Corrupt) {
+        err.message = format!("task store `{}`: {}", path.display(), err.message);
+    }
+    err
+}
+
+/// A failure of SQLite, as those know it who act on it; [`in_file`] adds which file it is.
 fn failed(err: rusqlite::Error) -> StoreError {
     let (kind, message) = match &err {
         rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
@@ -178,6 +186,7 @@ fn failed(err: rusqlite::Error) -> StoreError {
         },
         rusqlite::Error::FromSqlConversionFailure(..)
         | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::Utf8Error(..)
         | rusqlite::Error::IntegralValueOutOfRange(..) => {
             (StoreErrorKind::Corrupt, "the database holds unknown values")
         }
@@ -254,7 +263,14 @@ impl Store for SqliteStore {
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
-        self.read(|connection| rows::due(connection, now.unix_millis(), limit))
+        let (due, unreadable) = self.read(|connection| rows::due(connection, now.unix_millis(), limit))?;
+        if !unreadable.is_empty() {
+            let set_aside = move |connection: &Connection| {
+                unreadable.iter().try_for_each(|unreadable| rows::set_aside(connection, unreadable))
+            };
+            self.write(set_aside, |_, ()| {}).await?;
+        }
+        Ok(due)
     }
 
     async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {

@@ -53,8 +53,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn corrupt(path: &Path, what: &str) -> StoreError {
-    StoreError::new(StoreErrorKind::Corrupt, format!("the file `{}` {what}", path.display()))
+fn corrupt(what: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, format!("the file {what}"))
 }
 
 fn unsupported(path: &Path, what: &str) -> StoreError {
@@ -64,10 +64,8 @@ fn unsupported(path: &Path, what: &str) -> StoreError {
 /// A file that does not begin like a database is left alone; an empty or absent one becomes one.
 fn check_magic(path: &Path) -> Result<(), StoreError> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
-    let unavailable = |err| {
-        let message = format!("the file `{}` cannot be read", path.display());
-        StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
-    };
+    let unavailable =
+        |err| StoreError::new(StoreErrorKind::Unavailable, "the file cannot be read").with_source(err);
     let file = match File::open(path) {
         Ok(file) => file,
         Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -75,7 +73,7 @@ fn check_magic(path: &Path) -> Result<(), StoreError> {
     };
     let mut start = Vec::new();
     file.take(MAGIC.len() as u64).read_to_end(&mut start).map_err(unavailable)?;
-    if start.is_empty() || start == MAGIC { Ok(()) } else { Err(corrupt(path, "is no SQLite database")) }
+    if start.is_empty() || start == MAGIC { Ok(()) } else { Err(corrupt("is no SQLite database")) }
 }
 
 /// Whether the file is ours and sound; gives the version of its schema.
@@ -99,7 +97,7 @@ fn check(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
             .query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
             .map_err(failed)?;
         if found != "ok" {
-            return Err(corrupt(path, "is damaged").with_source(found));
+            return Err(corrupt("is damaged").with_source(found));
         }
     }
     Ok(known)
