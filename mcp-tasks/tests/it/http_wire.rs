@@ -213,3 +213,14 @@ async fn a_server_that_shuts_down_does_not_wait_for_ever() {
     let served = tokio::time::timeout(Duration::from_secs(20), serving).await.expect("it waits for ever");
     served.unwrap().unwrap();
 }
+
+// C-95: a panic while answering costs neither the answer nor the connection.
+#[tokio::test]
+async fn a_panic_while_answering_is_an_internal_error() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    let params = json!({"name": "explode", "arguments": {"fuse": 9}});
+    let response = post(address, &request(json!(1), "tools/call", params)).await;
+    assert_eq!((response.status, response.code()), (200, -32_603));
+    assert_eq!(response.json()["id"], 1);
+    assert!(!response.body.contains("secret"));
+}

@@ -210,3 +210,19 @@ async fn calls_beyond_the_limit_are_refused_and_other_requests_are_served() {
         }
     }
 }
+
+// C-95, X-06: also code of the tool's author that panics leaves no request without an answer.
+#[tokio::test]
+async fn a_panic_while_answering_is_an_internal_error() {
+    let mut connection = Connection::open(StdioOptions::default()).await;
+    for capabilities in [json!({}), crate::server_harness::all_capabilities()] {
+        let params = json!({"name": "explode", "arguments": {"fuse": 9}});
+        connection.send_message(&request_declaring(json!(1), "tools/call", params, capabilities)).await;
+        let answer = connection.next().await;
+        assert_eq!(answer["id"], 1);
+        assert_eq!(answer["error"], json!({"code": -32_603, "message": "Internal error"}));
+    }
+    let params = json!({"name": "explode", "arguments": {"fuse": 1}});
+    connection.send_message(&request_declaring(json!(1), "tools/call", params, json!({}))).await;
+    assert_eq!(connection.next().await["result"]["content"][0]["text"], "1");
+}
