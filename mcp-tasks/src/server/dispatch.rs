@@ -108,6 +108,7 @@ const OK: u16 = 200;
 const ACCEPTED: u16 = 202;
 const BAD_REQUEST: u16 = 400;
 const FORBIDDEN: u16 = 403;
+const TIMEOUT: u16 = 408;
 const TOO_LARGE: u16 = 413;
 
 fn answered(id: RequestId, result: RawObject) -> Reply {
@@ -142,6 +143,17 @@ impl Reply {
     pub fn origin_refused() -> Self {
         let what = "requests of this origin or host are not accepted".to_owned();
         with_status(FORBIDDEN, refused(None, Refusal::InvalidRequest(what)))
+    }
+
+    /// For a message whose end did not come, or whose framing is malformed.
+    pub fn cut_off() -> Self {
+        refused(None, Refusal::Parse("the body is cut off or malformed".to_owned()))
+    }
+
+    /// For a message that takes longer to arrive than the transport waits.
+    pub fn too_slow() -> Self {
+        let what = "the body did not come in time".to_owned();
+        with_status(TIMEOUT, refused(None, Refusal::InvalidRequest(what)))
     }
 
     /// For a request whose id is still in use on the same connection.
