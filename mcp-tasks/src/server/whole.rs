@@ -64,7 +64,7 @@ impl fmt::Display for Whole {
 mod tests {
     use super::Whole;
 
-    // integers compare numerically.
+    /// integers compare numerically.
     #[test]
     fn equal_numbers_are_equal_however_they_are_written() {
         let huge = "340282366920938463463374607431768211456000";

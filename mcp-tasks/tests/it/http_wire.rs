@@ -214,7 +214,7 @@ async fn a_server_that_shuts_down_does_not_wait_for_ever() {
     served.unwrap().unwrap();
 }
 
-// C-95: a panic while answering costs neither the answer nor the connection.
+/// C-95: a panic while answering costs neither the answer nor the connection.
 #[tokio::test]
 async fn a_panic_while_answering_is_an_internal_error() {
     let address = listen(server().await, HttpOptions::default()).await;
@@ -254,7 +254,7 @@ async fn a_request_that_does_not_arrive_loses_its_connection() {
     }
 }
 
-// what is wrong is said, and before the rest has come.
+/// what is wrong is said, and before the rest has come.
 #[tokio::test]
 async fn a_body_that_is_cut_off_is_told_from_one_that_is_too_long() {
     let address = listen(server().await, HttpOptions::default().with_message_limit(2_000)).await;

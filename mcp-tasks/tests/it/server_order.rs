@@ -421,7 +421,7 @@ async fn what_is_no_request_is_not_answered() {
     }
 }
 
-// what is wrong with the header is said, whichever header it is.
+/// what is wrong with the header is said, whichever header it is.
 #[tokio::test]
 async fn a_header_that_contradicts_itself_is_told_as_such() {
     let server = server().await;
@@ -436,7 +436,7 @@ async fn a_header_that_contradicts_itself_is_told_as_such() {
     }
 }
 
-// the id comes back as the number that it is.
+/// the id comes back as the number that it is.
 #[tokio::test]
 async fn an_id_is_an_integer_however_it_is_written() {
     let server = server().await;

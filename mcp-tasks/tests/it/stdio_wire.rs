@@ -196,7 +196,7 @@ fn add(id: Value) -> Value {
     request_declaring(id, "tools/call", params, json!({}))
 }
 
-// P150, X-15, X-72: calls that wait hold up nothing else, get their turn, and may be cancelled.
+/// P150, X-15, X-72: calls that wait hold up nothing else, get their turn, and may be cancelled.
 #[tokio::test]
 async fn calls_beyond_the_limit_wait_and_other_requests_are_served() {
     let mut connection = Connection::open(StdioOptions::default().with_calls(2)).await;
@@ -222,7 +222,7 @@ async fn calls_beyond_the_limit_wait_and_other_requests_are_served() {
     assert_eq!(connection.finish().await, Vec::<Value>::new());
 }
 
-// P152: what waits is bounded; beyond that a call is refused, since the next line may be a cancellation.
+/// P152: what waits is bounded; beyond that a call is refused, since the next line may be a cancellation.
 #[tokio::test]
 async fn calls_that_find_no_place_to_wait_are_refused() {
     let options = StdioOptions::default().with_calls(1).with_message_limit(10_000);
@@ -251,7 +251,7 @@ async fn calls_that_find_no_place_to_wait_are_refused() {
     assert_eq!(connection.next().await["id"], "last");
 }
 
-// X-126, C-31: whatever was read before the input ended is answered, as long as answers come.
+/// X-126, C-31: whatever was read before the input ended is answered, as long as answers come.
 #[tokio::test]
 async fn every_call_of_a_burst_is_answered_although_the_input_ends() {
     const CALLS: usize = 2_000;
@@ -268,7 +268,7 @@ async fn every_call_of_a_burst_is_answered_although_the_input_ends() {
     assert_eq!(ids.len(), CALLS);
 }
 
-// also when the client does not read, whatever it has sent.
+/// also when the client does not read, whatever it has sent.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_the_input_ends_the_connection_although_the_output_is_stuck() {
     for (count, line) in [
@@ -286,7 +286,7 @@ async fn the_end_of_the_input_ends_the_connection_although_the_output_is_stuck()
     }
 }
 
-// nobody reads, nobody writes: then nothing more is read than fits, and the memory stays bounded.
+/// nobody reads, nobody writes: then nothing more is read than fits, and the memory stays bounded.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_writes_and_never_reads_is_held_back() {
     let mut connection = Connection::open(StdioOptions::default().with_message_limit(1_000)).await;
@@ -298,7 +298,7 @@ async fn a_client_that_writes_and_never_reads_is_held_back() {
     tokio::time::timeout(Duration::from_secs(20), flood).await.unwrap_err();
 }
 
-// C-95, X-06: also code of the tool's author that panics leaves no request without an answer.
+/// C-95, X-06: also code of the tool's author that panics leaves no request without an answer.
 #[tokio::test]
 async fn a_panic_while_answering_is_an_internal_error() {
     let mut connection = Connection::open(StdioOptions::default()).await;

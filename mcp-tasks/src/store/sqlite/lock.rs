@@ -19,6 +19,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use crate::error::with_causes;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// How often the lock is tried for, 20 ms apart: a process that was told to end may need two seconds.
@@ -133,7 +134,7 @@ impl Lock {
         });
         if let Err(error) = written {
             // Then the next one to open it asks SQLite.
-            tracing::debug!(%error, path = %self.path.display(), "the lock file cannot be written");
+            tracing::debug!(error = with_causes(&error), path = %self.path.display(), "the lock file cannot be written");
         }
     }
 }
