@@ -232,7 +232,7 @@ fn head(framing: &str) -> String {
 /// P152: nobody holds a connection by saying nothing.
 #[tokio::test]
 async fn a_request_that_does_not_arrive_loses_its_connection() {
-    let short = Duration::from_millis(50);
+    let short = Duration::from_millis(200);
     let options = HttpOptions::default().with_head_timeout(short).with_body_timeout(short);
     let address = listen(server().await, options).await;
     let kept = head("Content-Length: 2") + "{}";
