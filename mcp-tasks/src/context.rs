@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::engine::Run;
 use crate::error::Interrupted;
+use crate::finite::check_finite;
 use crate::lifecycle::Event;
 use crate::record::{InputRecord, InputState, StepRecord};
 
@@ -92,8 +93,11 @@ impl TaskContext {
             });
         }
         let value = work().await?;
-        let text = RawJson::new(&value)
-            .map_err(|err| self.run.fault(format!("the value of step `{name}` cannot be written: {err}")))?;
+        let unwritten = |err: &dyn fmt::Display| {
+            self.run.fault(format!("the value of step `{name}` cannot be written: {err}"))
+        };
+        check_finite(&value).map_err(|err| unwritten(&err))?;
+        let text = RawJson::new(&value).map_err(|err| unwritten(&err))?;
         self.run.record_step(token, StepRecord::new(name, fingerprint, text)).await?;
         Ok(value)
     }

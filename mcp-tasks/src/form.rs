@@ -9,7 +9,7 @@ mod normalize;
 
 use serde_json::Value;
 
-pub(crate) use answer::{Response, check_answer};
+pub(crate) use answer::check_answer;
 
 /// The schema of a form.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,12 +4,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use mcp_tasks_types::RawJson;
-use mcp_tasks_types::v2026_07_28::ElicitAction;
+use mcp_tasks_types::v2026_07_28::{ElicitAction, ElicitResult};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::context::TaskContext;
 use crate::error::Interrupted;
-use crate::form::Response;
 
 /// A question that a tool declares, with a form for `T`.
 ///
@@ -81,12 +81,17 @@ impl<T> Answer<T> {
 
 /// Reads an answer that has passed its form.
 pub(crate) fn read_answer<T: DeserializeOwned>(response: &RawJson) -> Result<Answer<T>, String> {
-    let response: Response = response.get().map_err(|err| err.to_string())?;
-    match response.action {
+    /// The content letter for letter, since the tool's own type may see more in a number than a form does.
+    #[derive(Deserialize)]
+    struct Content {
+        content: Option<RawJson>,
+    }
+    match response.get::<ElicitResult>().map_err(|err| err.to_string())?.action {
         ElicitAction::Decline => Ok(Answer::Decline),
         ElicitAction::Cancel => Ok(Answer::Cancel),
         ElicitAction::Accept => {
-            let content = response.content.ok_or("an accepted form has no content")?;
+            let Content { content } = response.get().map_err(|err| err.to_string())?;
+            let content = content.ok_or("an accepted form has no content")?;
             content.get().map(Answer::Accept).map_err(|err| err.reason())
         }
     }

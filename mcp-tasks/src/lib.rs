@@ -79,6 +79,7 @@ mod context;
 mod digest;
 mod engine;
 mod error;
+mod finite;
 mod form;
 mod input;
 pub mod lifecycle;

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::ToolError;
+use crate::finite::check_finite;
 use crate::lifecycle::INTERNAL_ERROR;
 
 /// A value that a tool can return: text, content blocks, `()`, a [`CallToolResult`], or any type with
@@ -59,9 +60,9 @@ impl<T: Serialize + JsonSchema + Send + 'static> ToolOutput for T {
             return Ok(content(Vec::new()));
         }
         let Some(value) = slot else { return Ok(content(Vec::new())) };
-        let structured = RawJson::new(&value).map_err(|err| {
-            ToolError::protocol(INTERNAL_ERROR, format!("the result cannot be written: {err}"))
-        })?;
+        // With `null` where JSON has no number, the result would break its own schema.
+        check_finite(&value).map_err(not_written)?;
+        let structured = RawJson::new(&value).map_err(not_written)?;
         Ok(text_result(structured.as_str(), false).with_structured_content(structured))
     }
 
@@ -77,6 +78,10 @@ impl<T: Serialize + JsonSchema + Send + 'static> ToolOutput for T {
         (!unstructured.contains(&TypeId::of::<T>()))
             .then(|| schema_of::<T>(schemars::generate::Contract::Serialize))
     }
+}
+
+fn not_written(err: impl std::fmt::Display) -> ToolError {
+    ToolError::protocol(INTERNAL_ERROR, format!("the result cannot be written: {err}"))
 }
 
 fn take<T: 'static>(any: &mut dyn Any) -> Option<T> {
@@ -199,5 +204,20 @@ mod tests {
         }
         let error = Wrong(map).into_result().unwrap_err();
         assert!(matches!(error.into_kind(), crate::error::ToolErrorKind::Protocol { code: -32603, .. }));
+    }
+
+    /// no result is better than one that breaks its own schema.
+    #[test]
+    fn number_that_json_does_not_have_is_a_protocol_error() {
+        for number in [f64::NAN, f64::INFINITY] {
+            match number.into_result().unwrap_err().into_kind() {
+                crate::error::ToolErrorKind::Protocol { code: -32603, message } => {
+                    let wanted = format!("the result cannot be written: JSON has no number `{number}`");
+                    assert_eq!(message, wanted);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(written(0.5.into_result())["structuredContent"], json!(0.5));
     }
 }

@@ -25,6 +25,7 @@ mod reply;
 pub mod routing;
 mod tasks;
 mod tools;
+mod whole;
 
 use std::sync::Arc;
 

@@ -4,15 +4,26 @@
 use std::io::{self, BufRead, BufWriter, Write};
 use std::process::ExitCode;
 
-use mcp_tasks_types::{JsonError, RawJson};
-use serde::{Deserialize, Serialize};
+use mcp_tasks_types::{JsonError, Map, RawJson};
+use serde::Serialize;
 
 /// A line of input.
-#[derive(Deserialize)]
 struct Question {
     generation: String,
     r#type: String,
     value: RawJson,
+}
+
+impl Question {
+    /// Reads an object in which no member comes twice; members with other names are ignored.
+    fn read(line: &[u8]) -> Result<Self, String> {
+        let members: Map<RawJson> = mcp_tasks_types::from_slice(line).map_err(|error| error.to_string())?;
+        let member = |name: &str| members.get(name).ok_or_else(|| format!("`{name}` is missing"));
+        let text = |name: &str| {
+            member(name)?.get::<String>().map_err(|error| format!("`{name}`: {}", error.reason()))
+        };
+        Ok(Self { generation: text("generation")?, r#type: text("type")?, value: member("value")?.clone() })
+    }
 }
 
 /// A line of output.
@@ -98,7 +109,7 @@ fn answer_lines(mut input: impl BufRead, mut output: impl Write) -> io::Result<(
 }
 
 fn answer(line: &[u8]) -> Answer {
-    let question: Question = match serde_json::from_slice(line) {
+    let question = match Question::read(line) {
         Ok(question) => question,
         Err(error) => {
             return Answer::error(format!(
@@ -139,10 +150,22 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_question_gets_an_answer_too() {
-        for line in ["{", "7", "{}", r#"{"generation":"2026-07-28","type":7,"value":1}"#] {
+        for line in [
+            "{",
+            "7",
+            "{}",
+            r#"{"generation":"2026-07-28","type":7,"value":1}"#,
+            r#"{"generation":"2026-07-28","type":"TaskStatus"}"#,
+            r#"["2026-07-28","TextContent",{"type":"text","text":"a"}]"#,
+            r#"{"generation":"2026-07-28","type":"TaskStatus","value":"working","value":"failed"}"#,
+            r#"{"generation":"2026-07-28","type":"TaskStatus","value":"working","x":1,"x":1}"#,
+            r#"{"generation":"2026-07-28","type":"TaskStatus","value":"working"} 7"#,
+        ] {
             assert!(ask(line).starts_with(r#"{"ok":false,"error":"the line is no object"#), "{line}");
         }
         assert!(answer(b"\xff").error.is_some());
+        let more = r#"{"more":1,"value":"working","type":"TaskStatus","generation":"2026-07-28"}"#;
+        assert_eq!(ask(more), r#"{"ok":true,"value":"working"}"#);
     }
 
     #[test]

@@ -167,6 +167,12 @@ impl StoreChoice {
 /// What ends the program, for a person.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// What happened, and what caused it down to the first cause.
+fn chain(failure: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(failure.source(), |cause| cause.source());
+    causes.fold(failure.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 fn main() -> ExitCode {
     let options = match Options::parse(lexopt::Parser::from_env()) {
         Ok(Some(options)) => options,
@@ -193,7 +199,7 @@ fn main() -> ExitCode {
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("report: {failure}");
+            eprintln!("report: {}", chain(&*failure));
             ExitCode::FAILURE
         }
     }

@@ -1,10 +1,13 @@
 //! The program's options, and how it ends.
 
-use std::process::Command;
+use std::{
+    io::Write as _,
+    process::{Command, Stdio},
+};
 
 use serde_json::{Value, json};
 
-use crate::process::{HttpServer, StdioServer, call, report, request, request_declaring};
+use crate::process::{HttpServer, Process, StdioServer, call, report, request, request_declaring};
 
 fn store() -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -74,6 +77,40 @@ fn a_second_server_on_the_same_file_gets_a_clear_error() {
     assert!(output.stdout.is_empty());
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("tasks.db"), "{text}");
+}
+
+/// neither does what the client has not read.
+#[test]
+fn a_client_that_does_not_read_does_not_keep_the_process() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_report"));
+    let mut child = command.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut process = Process(child);
+    for id in 0..1_000 {
+        writeln!(input, "{}", request(id, "tools/list", json!({}))).unwrap();
+    }
+    drop(input);
+    assert!(process.ended().success());
+}
+
+/// What is wrong with a store is told with the file and down to the first cause.
+#[test]
+fn a_store_that_cannot_be_opened_is_told_with_its_file_and_the_cause() {
+    let (folder, store) = store();
+    std::fs::write(&store, "no database at all").unwrap();
+    let nowhere = folder.path().join("nowhere").join("tasks.db");
+    let half = folder.path().join("half.db");
+    std::fs::write(&half, b"SQLite format 3\0 and no more").unwrap();
+    for (path, cause) in [
+        (&store, "is no SQLite database"),
+        (&nowhere, "No such file or directory"),
+        (&half, "file is not a database"),
+    ] {
+        let output = report(path).arg("--stdio").output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains(&*path.to_string_lossy()) && text.contains(cause), "{text}");
+    }
 }
 
 /// S-06, R-5

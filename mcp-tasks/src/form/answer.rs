@@ -1,16 +1,12 @@
 //! Whether an answer fits the question that was recorded.
 
-use mcp_tasks_types::v2026_07_28::{ElicitAction, method::ELICITATION_CREATE};
-use mcp_tasks_types::{RawJson, Timestamp};
+use mcp_tasks_types::v2026_07_28::{
+    CreateMessageResult, ElicitAction, ElicitContent, ElicitResult, ElicitValue, ListRootsResult,
+    method::{ELICITATION_CREATE, ROOTS_LIST, SAMPLING_CREATE_MESSAGE},
+};
+use mcp_tasks_types::{JsonError, RawJson, RawObject, Timestamp};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
-/// An answer, with its content as it came: the tool's own type reads it, and may take more than a form's types do.
-#[derive(Deserialize)]
-pub(crate) struct Response {
-    pub(crate) action: ElicitAction,
-    pub(crate) content: Option<RawJson>,
-}
 
 #[derive(Deserialize)]
 struct Request {
@@ -28,70 +24,72 @@ struct Params {
 
 /// Checks an answer against its recorded question and says what is wrong with it (C-64, X-52).
 ///
-/// Of the kinds of question only elicitations are judged in depth; the others need an object.
+/// The answer has to be of the type that belongs to the question, which takes objects only and no member twice; a
+/// filled-in form also has to be as its schema wants it.
 pub(crate) fn check_answer(request: &RawJson, response: &RawJson) -> Result<(), String> {
     let request: Request =
         request.get().map_err(|err| format!("the recorded question cannot be read: {err}"))?;
-    if request.method != ELICITATION_CREATE {
-        let object = response.kind() == mcp_tasks_types::JsonKind::Object;
-        return if object { Ok(()) } else { Err("the answer is no object".to_owned()) };
+    match request.method.as_str() {
+        ELICITATION_CREATE => {
+            response.get().map_err(wrong).and_then(|answer| check_elicited(request.params, answer))
+        }
+        SAMPLING_CREATE_MESSAGE => response.get::<CreateMessageResult>().map(drop).map_err(wrong),
+        ROOTS_LIST => response.get::<ListRootsResult>().map(drop).map_err(wrong),
+        _ => RawObject::try_from(response.clone()).map(drop).map_err(wrong),
     }
-    let answer: Response = response.get().map_err(|err| err.to_string())?;
-    let form = request.params.mode.is_none_or(|mode| mode == "form");
+}
+
+fn wrong(err: JsonError) -> String {
+    err.to_string()
+}
+
+fn check_elicited(question: Params, answer: ElicitResult) -> Result<(), String> {
+    let form = question.mode.is_none_or(|mode| mode == "form");
     if answer.action != ElicitAction::Accept || !form {
         return Ok(());
     }
-    let Some(Ok(content)) = answer.content.map(|content| content.get::<Map<String, Value>>()) else {
-        return Err("an accepted form needs an object as `content`".to_owned());
-    };
-    match request.params.requested_schema {
+    let content = answer.content.ok_or("an accepted form needs an object as `content`")?;
+    match question.requested_schema {
         Some(Value::Object(schema)) => check_content(&schema, &content),
         _ => Ok(()),
     }
 }
 
-fn check_content(schema: &Map<String, Value>, content: &Map<String, Value>) -> Result<(), String> {
+fn check_content(schema: &Map<String, Value>, content: &ElicitContent) -> Result<(), String> {
     let required =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     for name in required {
-        if !content.contains_key(name) {
+        if content.get(name).is_none() {
             return Err(format!("`{name}` is missing"));
         }
     }
+    // A form is open: a member that it does not name may be anything that a form can hold.
     let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, value) in content {
-        let fits = match properties.and_then(|properties| properties.get(name)) {
-            Some(schema) => check_value(schema, value),
-            // A form is open, but no form holds more than primitives.
-            None if is_form_value(value) => Ok(()),
-            None => Err("no value of a form".to_owned()),
-        };
-        fits.map_err(|reason| format!("`{name}`: {reason}"))?;
+    for (name, value) in content.iter() {
+        if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
+            check_value(schema, value).map_err(|reason| format!("`{name}`: {reason}"))?;
+        }
     }
     Ok(())
 }
 
-fn is_form_value(value: &Value) -> bool {
-    match value {
-        Value::String(_) | Value::Number(_) | Value::Bool(_) => true,
-        Value::Array(items) => items.iter().all(Value::is_string),
-        Value::Null | Value::Object(_) => false,
-    }
-}
-
-fn check_value(schema: &Value, value: &Value) -> Result<(), String> {
-    match schema.get("type").and_then(Value::as_str) {
-        Some("string") => check_text(schema, value),
-        Some(kind @ ("integer" | "number")) => check_number(schema, value, kind == "integer"),
-        Some("boolean") if value.is_boolean() => Ok(()),
-        Some("boolean") => Err("not `true` or `false`".to_owned()),
-        Some("array") => check_selection(schema, value),
+fn check_value(schema: &Value, value: &ElicitValue) -> Result<(), String> {
+    let kind = schema.get("type").and_then(Value::as_str);
+    match (kind, value) {
+        (Some("string"), ElicitValue::String(text)) => check_text(schema, text),
+        (Some("integer"), ElicitValue::Number(number)) => check_number(schema, number.as_f64(), true),
+        (Some("number"), ElicitValue::Number(number)) => check_number(schema, number.as_f64(), false),
+        (Some("array"), ElicitValue::Strings(items)) => check_selection(schema, items),
+        (Some("string"), _) => Err("no text".to_owned()),
+        (Some("integer" | "number"), _) => Err("no number".to_owned()),
+        (Some("array"), _) => Err("no list of texts".to_owned()),
+        (Some("boolean"), ElicitValue::Boolean(_)) => Ok(()),
+        (Some("boolean"), _) => Err("not `true` or `false`".to_owned()),
         _ => Ok(()),
     }
 }
 
-fn check_text(schema: &Value, value: &Value) -> Result<(), String> {
-    let text = value.as_str().ok_or("no text")?;
+fn check_text(schema: &Value, text: &str) -> Result<(), String> {
     if let Some(choices) = choices(schema)
         && !choices.contains(&text)
     {
@@ -120,8 +118,10 @@ fn check_text(schema: &Value, value: &Value) -> Result<(), String> {
     if fits { Ok(()) } else { Err("not in the wanted format".to_owned()) }
 }
 
-fn check_number(schema: &Value, value: &Value, integer: bool) -> Result<(), String> {
-    let number = value.as_f64().filter(|_| value.is_number()).ok_or("no number")?;
+fn check_number(schema: &Value, number: f64, integer: bool) -> Result<(), String> {
+    if !number.is_finite() {
+        return Err("out of range".to_owned());
+    }
     // JSON Schema calls `2.0` an integer.
     if integer && number.fract() != 0.0 {
         return Err("no integer".to_owned());
@@ -136,8 +136,7 @@ fn check_number(schema: &Value, value: &Value, integer: bool) -> Result<(), Stri
     Ok(())
 }
 
-fn check_selection(schema: &Value, value: &Value) -> Result<(), String> {
-    let items = value.as_array().ok_or("no list")?;
+fn check_selection(schema: &Value, items: &[String]) -> Result<(), String> {
     let count = items.len() as u64;
     if bound(schema, "minItems").is_some_and(|least| count < least) {
         return Err("too few".to_owned());
@@ -147,9 +146,8 @@ fn check_selection(schema: &Value, value: &Value) -> Result<(), String> {
     }
     let allowed = schema.get("items").and_then(choices);
     for item in items {
-        let text = item.as_str().ok_or("no list of texts")?;
         if let Some(allowed) = &allowed
-            && !allowed.contains(&text)
+            && !allowed.contains(&item.as_str())
         {
             return Err(format!("none of `{}`", allowed.join("`, `")));
         }

@@ -151,7 +151,17 @@ fn answers_are_judged_by_the_recorded_form() {
         json!(null),
         json!([]),
         json!({}),
+        json!(["accept", {"approved": true}]),
+        json!(["decline", null]),
         json!({"action": "maybe"}),
+        json!({"action": ["decline"]}),
+        json!({"action": {"decline": null}}),
+        json!({"action": {"accept": null}, "content": {"approved": true}}),
+        json!({"action": "accept", "content": [true]}),
+        json!({"action": "accept", "content": {"$serde_json::private::RawValue": "{\"approved\":true}"}}),
+        json!({"action": "decline", "content": 7}),
+        json!({"action": "decline", "content": []}),
+        json!({"action": "cancel", "content": {"approved": {}}}),
         json!({"action": "accept"}),
         json!({"action": "accept", "content": []}),
         json!({"action": "accept", "content": {}}),
@@ -176,4 +186,35 @@ fn answers_are_judged_by_the_recorded_form() {
     ] {
         assert!(check(&bad).is_err(), "{bad}");
     }
+}
+
+/// C-64: a member that comes twice says two things.
+#[test]
+fn answer_with_a_member_twice_is_refused() {
+    let request = RawJson::from_text(r#"{"method":"elicitation/create","params":{"message":"?"}}"#).unwrap();
+    for bad in [
+        r#"{"action":"accept","action":"decline","content":{}}"#,
+        r#"{"action":"accept","content":{},"content":{}}"#,
+        r#"{"action":"accept","content":{"a":1,"a":2}}"#,
+    ] {
+        assert!(check_answer(&request, &RawJson::from_text(bad).unwrap()).is_err(), "{bad}");
+    }
+}
+
+/// C-64: the answers to other kinds of question have types of their own.
+#[test]
+fn answers_to_other_questions_are_judged_by_their_type() {
+    let check = |method: &str, response: Value| {
+        let request = RawJson::new(&json!({"method": method, "params": {}})).unwrap();
+        check_answer(&request, &RawJson::new(&response).unwrap())
+    };
+    let roots = json!({"roots": [{"uri": "file:///a"}]});
+    let message = json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "a"}});
+    assert_eq!(check("roots/list", roots.clone()), Ok(()));
+    assert_eq!(check("sampling/createMessage", message.clone()), Ok(()));
+    assert!(check("roots/list", message).is_err());
+    assert!(check("sampling/createMessage", roots).is_err());
+    assert!(check("roots/list", json!([[]])).is_err());
+    assert!(check("vendor/ask", json!([])).is_err());
+    assert_eq!(check("vendor/ask", json!({"any": 1})), Ok(()));
 }

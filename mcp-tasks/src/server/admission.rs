@@ -13,9 +13,10 @@ use super::{
     envelope::Request,
     members::Members,
     method::Method,
-    mirrored::{Expected, Mirrored, integer},
+    mirrored::{Expected, Mirrored},
     refusal::Refusal,
     routing::{self, Received, ReceivedHeaders},
+    whole::Whole,
 };
 
 /// A request that passed: its method is known and its declarations are read.
@@ -82,13 +83,7 @@ fn step_4_headers_present(
     headers: &ReceivedHeaders,
     rules: &Rules,
 ) -> Result<(), Refusal> {
-    let present = |header: &Received, name: &str| match header {
-        Received::Text(_) => Ok(()),
-        Received::Absent => Err(Refusal::HeaderMismatch(format!("header `{name}` is missing"))),
-        Received::Malformed => {
-            Err(Refusal::HeaderMismatch(format!("header `{name}` is not one line of visible ASCII")))
-        }
-    };
+    let present = |header: &Received, name: &str| header_text(header, name).map(drop);
     present(&headers.protocol_version, routing::PROTOCOL_VERSION_HEADER)?;
     present(&headers.method, routing::METHOD_HEADER)?;
     if routing::name_of(request.method, &request.params).is_none() {
@@ -168,13 +163,14 @@ fn step_10_mirrored_arguments(
         let header = headers.param(name);
         match (expected, header) {
             (Expected::Unknown, _) | (Expected::Nothing, Received::Absent) => {}
-            (Expected::Text(_) | Expected::Integer(_), Received::Absent) => {
-                return Err(Refusal::HeaderMismatch(format!("header `{name}` is missing")));
-            }
             (Expected::Text(text), header) => equal(header, name, &text)?,
-            (Expected::Integer(number), Received::Text(text))
-                if routing::decode(text).and_then(|text| integer(&text)) == Some(number) => {}
-            (Expected::Nothing | Expected::Integer(_), _) => {
+            (Expected::Integer(number), header) => {
+                let text = routing::decode(header_text(header, name)?);
+                if text.and_then(|text| Whole::parse(&text)) != Some(number) {
+                    return Err(Refusal::HeaderMismatch(format!("header `{name}` differs from the body")));
+                }
+            }
+            (Expected::Nothing, _) => {
                 return Err(Refusal::HeaderMismatch(format!("header `{name}` differs from the body")));
             }
         }
@@ -195,13 +191,20 @@ fn step_12_extension_declared(method: Method, capabilities: &ClientCapabilities)
     Ok(())
 }
 
+/// What a header says, as it was sent.
+fn header_text<'h>(header: &'h Received, name: &str) -> Result<&'h str, Refusal> {
+    let what = match header {
+        Received::Text(text) => return Ok(text),
+        Received::Absent => "is missing",
+        Received::Malformed => "is not one line of visible ASCII",
+        Received::Contradictory => "is there more than once, with different values",
+    };
+    Err(Refusal::HeaderMismatch(format!("header `{name}` {what}")))
+}
+
 /// Compares after decoding; values are case-sensitive.
 fn equal(header: &Received, name: &str, body: &str) -> Result<(), Refusal> {
-    let value = match header {
-        Received::Text(value) => routing::decode(value),
-        Received::Absent | Received::Malformed => None,
-    };
-    match value {
+    match routing::decode(header_text(header, name)?) {
         Some(value) if value == body => Ok(()),
         Some(_) => Err(Refusal::HeaderMismatch(format!("header `{name}` differs from the body"))),
         None => Err(Refusal::HeaderMismatch(format!("header `{name}` is malformed"))),

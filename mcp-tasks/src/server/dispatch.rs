@@ -1,6 +1,15 @@
 //! One message in, one answer out: from a method to its handler, and the only place where a
 //! [`Refusal`] becomes an error of the wire.
 
+use std::{
+    any::Any,
+    fmt,
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
+};
+
 use mcp_tasks_types::{
     RawJson, RawObject,
     v2026_07_28::{
@@ -38,9 +47,12 @@ impl Inner {
         };
         let request = Request::new(&text, &method, params);
         let span = tracing::info_span!("request", method);
-        match self.serve(context, &request).instrument(span).await {
-            Ok(result) => answered(id, result),
-            Err(refusal) => refused(Some(id), refusal),
+        // Much of what runs here is the user's: argument types, stores, clocks. A panic of theirs ends one request,
+        // with an answer, whatever the transport does with its tasks and connections.
+        match caught(self.serve(context, &request).instrument(span)).await {
+            Ok(Ok(result)) => answered(id, result),
+            Ok(Err(refusal)) => refused(Some(id), refusal),
+            Err(panicked) => refused(Some(id), Refusal::internal(&panicked)),
         }
     }
 
@@ -58,10 +70,45 @@ impl Inner {
     }
 }
 
+/// Polls a future until it is done or panics; it is not polled again after that.
+async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        // What the future left half done is dropped with it; what it shares is behind locks that know of panics.
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
+        match polled {
+            Ok(poll) => poll.map(Ok),
+            Err(payload) => Poll::Ready(Err(Panicked::of(&*payload))),
+        }
+    })
+    .await
+}
+
+/// A panic while a request was served, for the log.
+#[derive(Debug)]
+struct Panicked(String);
+
+impl Panicked {
+    fn of(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        Self(text.unwrap_or("no text").to_owned())
+    }
+}
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "panicked: {}", self.0)
+    }
+}
+
+impl std::error::Error for Panicked {}
+
 const OK: u16 = 200;
 const ACCEPTED: u16 = 202;
 const BAD_REQUEST: u16 = 400;
 const FORBIDDEN: u16 = 403;
+const TIMEOUT: u16 = 408;
 const TOO_LARGE: u16 = 413;
 
 fn answered(id: RequestId, result: RawObject) -> Reply {
@@ -96,6 +143,17 @@ impl Reply {
     pub fn origin_refused() -> Self {
         let what = "requests of this origin or host are not accepted".to_owned();
         with_status(FORBIDDEN, refused(None, Refusal::InvalidRequest(what)))
+    }
+
+    /// For a message whose end did not come, or whose framing is malformed.
+    pub fn cut_off() -> Self {
+        refused(None, Refusal::Parse("the body is cut off or malformed".to_owned()))
+    }
+
+    /// For a message that takes longer to arrive than the transport waits.
+    pub fn too_slow() -> Self {
+        let what = "the body did not come in time".to_owned();
+        with_status(TIMEOUT, refused(None, Refusal::InvalidRequest(what)))
     }
 
     /// For a request whose id is still in use on the same connection.

@@ -13,10 +13,7 @@ use mcp_tasks_types::v2026_07_28::{
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::{
-    members::{Members, as_string},
-    refusal::Refusal,
-};
+use super::{members::Members, refusal::Refusal};
 
 /// Arrays and objects may be nested this deep; far more than any message needs, and far less than
 /// what exhausts a stack.
@@ -204,12 +201,9 @@ fn check_form(text: &str, members: &Members<'_>) -> Result<(String, Option<Range
     Ok((method.into_owned(), params))
 }
 
-/// A string or an integer, kept as such (X-04).
+/// A string or an integer, kept as such (X-04); read by the type that clients and other servers read it by.
 pub(super) fn request_id(value: &RawValue) -> Option<RequestId> {
-    match as_string(value) {
-        Some(text) => Some(RequestId::String(text.into_owned())),
-        None => serde_json::from_str(value.get()).ok().map(RequestId::Integer),
-    }
+    serde_json::from_str(value.get()).ok()
 }
 
 /// Whether brackets outside of strings are nested deeper than is allowed.
@@ -310,6 +304,12 @@ mod tests {
                 Some(RequestId::String("7".to_owned())),
             ),
             (r#"{"jsonrpc":"2.0","id":-3,"method":"m"}"#, "request", integer(-3)),
+            (r#"{"jsonrpc":"2.0","id":1.0,"method":"m"}"#, "request", integer(1)),
+            (r#"{"jsonrpc":"2.0","id":1e2,"method":"m"}"#, "request", integer(100)),
+            (r#"{"jsonrpc":"2.0","id":-0,"method":"m"}"#, "request", integer(0)),
+            (r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"m"}"#, "invalid", None),
+            (r#"{"jsonrpc":"2.0","id":1e400,"method":"m"}"#, "invalid", None),
+            (r#"{"jsonrpc":"2.0","id":[1],"method":"m"}"#, "invalid", None),
             (r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#, "invalid", None),
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#, "invalid", None),
             (r#"{"jsonrpc":"2.0","id":true,"method":"m"}"#, "invalid", None),

@@ -106,8 +106,10 @@ pub(super) enum Received {
     Absent,
     /// Trimmed, as it was sent.
     Text(String),
-    /// Not one line of visible ASCII, or sent twice with different values.
+    /// Not one line of visible ASCII.
     Malformed,
+    /// Sent more than once, with different values.
+    Contradictory,
 }
 
 /// The routing headers as a transport received them.
@@ -137,7 +139,7 @@ impl ReceivedHeaders {
                 continue;
             };
             let value = value_text(value);
-            *slot = if *slot == Received::Absent || *slot == value { value } else { Received::Malformed };
+            *slot = if *slot == Received::Absent || *slot == value { value } else { Received::Contradictory };
         }
         received
     }
@@ -269,6 +271,10 @@ mod tests {
         assert_eq!(received.name, Received::Malformed);
         assert_eq!(received.protocol_version, Received::Absent);
         let twice = read(&[("Mcp-Name", b"a"), ("mcp-name", b"b")]);
-        assert_eq!(twice.name, Received::Malformed);
+        assert_eq!(twice.name, Received::Contradictory);
+        let thrice = read(&[("Mcp-Name", b"a"), ("mcp-name", b"b"), ("MCP-NAME", b"b")]);
+        assert_eq!(thrice.name, Received::Contradictory);
+        let same = read(&[("Mcp-Name", b"a"), ("mcp-name", b" a")]);
+        assert_eq!(same.name, Received::Text("a".to_owned()));
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! One thread writes, in WAL mode with `synchronous=FULL`, and commits before a call returns. Readers have connections
 //! of their own and read in the caller's thread: a point read takes a few microseconds, less than a hop to another
-//! thread. A lock on a file beside the database keeps a second process out.
+//! thread. A lock keeps a second process out.
 
 mod file;
+mod lock;
 mod rows;
 
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
@@ -17,6 +17,7 @@ use mcp_tasks_types::{TaskId, Timestamp};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
+use self::lock::Lock;
 use self::rows::Head;
 use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
 use crate::error::with_causes;
@@ -37,7 +38,7 @@ pub struct SqliteStore {
 struct Open {
     readers: Vec<Connection>,
     writer: Writer,
-    _lock: File,
+    _lock: Lock,
 }
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
@@ -73,7 +74,9 @@ impl Drop for Writer {
 impl SqliteStore {
     /// Opens the file, or makes it. All leases in it end: their holders are dead, since the file was free.
     ///
-    /// Waits up to about two seconds for another process to give the file up.
+    /// Waits up to about two seconds for another process to give the file up. A file that is open under another name,
+    /// by a symbolic or hard link, is the same file; one whose lock file was deleted stays locked. Locks do not reach
+    /// across machines: a file on a network file system is for one machine.
     ///
     /// # Errors
     ///
@@ -90,8 +93,11 @@ impl SqliteStore {
     }
 
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
-        let lock = file::lock(&path)?;
-        let writer = Writer::start(file::open(&path)?).map_err(|err| {
+        let path = lock::resolve(&path)?;
+        let lock = Lock::take(&path)?;
+        let connection = file::open(&path).map_err(|err| in_file(&path, err))?;
+        lock.vouch_for(&path);
+        let writer = Writer::start(connection).map_err(|err| {
             StoreError::new(StoreErrorKind::Unavailable, "the writing thread cannot be started")
                 .with_source(err)
         })?;
@@ -122,7 +128,7 @@ impl SqliteStore {
         });
         let jobs = self.opened().as_ref().and_then(|open| open.writer.jobs.clone());
         jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(closed)?;
-        receiver.await.unwrap_or_else(|_| Err(closed()))
+        receiver.await.unwrap_or_else(|_| Err(closed())).map_err(|err| in_file(&self.path, err))
     }
 
     /// Reads in the caller's thread.
@@ -130,9 +136,9 @@ impl SqliteStore {
         let idle = self.opened().as_mut().ok_or_else(closed)?.readers.pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => file::open_reader(&self.path)?,
+            None => file::open_reader(&self.path).map_err(|err| in_file(&self.path, err))?,
         };
-        let result = work(&connection);
+        let result = work(&connection).map_err(|err| in_file(&self.path, err));
         // If the store was closed meanwhile, the connection closes here.
         if let Some(open) = &mut *self.opened()
             && open.readers.len() < IDLE_READERS
@@ -158,7 +164,15 @@ fn closed() -> StoreError {
     StoreError::new(StoreErrorKind::Unavailable, "the store is closed")
 }
 
-/// A failure of SQLite, as those know it who act on it.
+/// Says which file it is about, where that is what somebody has to look at.
+fn in_file(path: &Path, mut err: StoreError) -> StoreError {
+    if matches!(err.kind, StoreErrorKind::Unavailable | StoreErrorKind::Corrupt) {
+        err.message = format!("task store `{}`: {}", path.display(), err.message);
+    }
+    err
+}
+
+/// A failure of SQLite, as those know it who act on it; [`in_file`] adds which file it is.
 fn failed(err: rusqlite::Error) -> StoreError {
     let (kind, message) = match &err {
         rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
@@ -172,6 +186,7 @@ fn failed(err: rusqlite::Error) -> StoreError {
         },
         rusqlite::Error::FromSqlConversionFailure(..)
         | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::Utf8Error(..)
         | rusqlite::Error::IntegralValueOutOfRange(..) => {
             (StoreErrorKind::Corrupt, "the database holds unknown values")
         }
@@ -248,7 +263,14 @@ impl Store for SqliteStore {
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
-        self.read(|connection| rows::due(connection, now.unix_millis(), limit))
+        let (due, unreadable) = self.read(|connection| rows::due(connection, now.unix_millis(), limit))?;
+        if !unreadable.is_empty() {
+            let set_aside = move |connection: &Connection| {
+                unreadable.iter().try_for_each(|unreadable| rows::set_aside(connection, unreadable))
+            };
+            self.write(set_aside, |_, ()| {}).await?;
+        }
+        Ok(due)
     }
 
     async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {

@@ -4,14 +4,26 @@
 //! headers are ignored (X-94, X-95).
 //! A server that binds by itself binds where it is told, and [`serve_http`] on a loopback address
 //! also refuses requests whose `Host` is another machine.
+//!
+//! A body has a limit in size and in time wherever the router is nested. How long a connection may
+//! take for the head of a request is the server's to decide: one that binds by itself has a limit,
+//! `axum::serve` has none. Whoever serves a nested router where strangers can connect puts a proxy
+//! in front of it or serves it with hyper's `header_read_timeout`, as [`BoundHttp::serve`] does.
 
 mod origin;
 
-use std::{future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    future::{Future, poll_fn},
+    io,
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::{
     Router,
-    body::{Body, to_bytes},
+    body::{Body, HttpBody as _},
     extract::{Request, State},
     http::{
         HeaderMap, HeaderName, HeaderValue, StatusCode,
@@ -19,9 +31,18 @@ use axum::{
     },
     response::Response,
     routing::post,
-    serve::ListenerExt as _,
+    serve::Listener,
 };
-use tokio::{net::TcpListener, sync::oneshot};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::JoinSet,
+};
 
 use crate::{
     error::with_causes,
@@ -36,6 +57,8 @@ pub struct HttpOptions {
     message_limit: usize,
     loopback_hosts_only: bool,
     drain: Duration,
+    head_timeout: Duration,
+    body_timeout: Duration,
 }
 
 impl Default for HttpOptions {
@@ -45,6 +68,8 @@ impl Default for HttpOptions {
             message_limit: DEFAULT_MESSAGE_LIMIT,
             loopback_hosts_only: false,
             drain: Duration::from_secs(5),
+            head_timeout: Duration::from_secs(20),
+            body_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -78,11 +103,27 @@ impl HttpOptions {
         self.drain = drain;
         self
     }
+
+    /// How long a connection may take for the head of its next request, also while it is idle, when a
+    /// server binds by itself.
+    #[must_use]
+    pub fn with_head_timeout(mut self, timeout: Duration) -> Self {
+        self.head_timeout = timeout;
+        self
+    }
+
+    /// How long the body of a request may take to arrive.
+    #[must_use]
+    pub fn with_body_timeout(mut self, timeout: Duration) -> Self {
+        self.body_timeout = timeout;
+        self
+    }
 }
 
 /// The endpoint, at the root of a router: nest it where you want it, for instance at `/mcp`.
 ///
-/// Authentication and further limits are layers around it.
+/// Authentication and further limits are layers around it; what the server around it has to see to is
+/// said [above](self).
 ///
 /// ```
 /// use mcp_tasks::Server;
@@ -112,6 +153,7 @@ pub async fn bind_http(server: Server, address: SocketAddr, options: HttpOptions
         listener,
         address,
         drain: options.drain,
+        head_timeout: options.head_timeout,
         router: Router::new().nest("/mcp", router(server, options)),
     })
 }
@@ -135,6 +177,7 @@ pub struct BoundHttp {
     listener: TcpListener,
     address: SocketAddr,
     drain: Duration,
+    head_timeout: Duration,
     router: Router,
 }
 
@@ -153,32 +196,54 @@ impl BoundHttp {
     ///
     /// # Errors
     ///
-    /// When the listener fails.
-    pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        // An answer is one small write: waiting for more to send only delays it.
-        let listener = self.listener.tap_io(|stream| {
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(error = with_causes(&error), "TCP_NODELAY is not available");
+    /// None at present: a connection that fails is its client's affair, and accepting is tried again.
+    pub async fn serve(mut self, shutdown: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(self.head_timeout);
+        let stop = watch::Sender::new(());
+        let mut connections = JoinSet::new();
+        let mut shutdown = pin!(shutdown);
+        loop {
+            tokio::select! {
+                () = &mut shutdown => break,
+                (stream, _) = Listener::accept(&mut self.listener) => {
+                    let (http, router) = (http.clone(), self.router.clone());
+                    connections.spawn(serve_connection(http, stream, router, stop.subscribe()));
+                }
+                Some(_) = connections.join_next() => {}
             }
-        });
-        let (begins, begun) = oneshot::channel();
-        let shutdown = async move {
-            shutdown.await;
-            // Nobody waits for it if serving has failed already.
-            let _ = begins.send(());
-        };
-        let drained = async {
-            if begun.await.is_ok() {
-                tokio::time::sleep(self.drain).await;
-            } else {
-                std::future::pending::<()>().await;
-            }
-        };
-        let serving = axum::serve(listener, self.router).with_graceful_shutdown(shutdown);
-        tokio::select! {
-            served = serving => served,
-            () = drained => Ok(()),
         }
+        // Nobody new.
+        drop(self.listener);
+        stop.send_replace(());
+        let drained = async { while connections.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.drain, drained).await.is_err() {
+            tracing::debug!("requests in flight were given up, the server stops");
+        }
+        Ok(())
+    }
+}
+
+async fn serve_connection(
+    http: http1::Builder,
+    stream: TcpStream,
+    router: Router,
+    mut stop: watch::Receiver<()>,
+) {
+    // An answer is one small write: waiting for more to send only delays it.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(error = with_causes(&error), "TCP_NODELAY is not available");
+    }
+    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));
+    let served = tokio::select! {
+        served = &mut connection => served,
+        _ = stop.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(error = with_causes(&error), "a connection failed");
     }
 }
 
@@ -195,8 +260,10 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
     if !is_from_here(&parts.headers, options) {
         return response(Reply::origin_refused());
     }
-    let Ok(bytes) = to_bytes(body, options.message_limit).await else {
-        return response(Reply::too_large(options.message_limit));
+    let bytes = match tokio::time::timeout(options.body_timeout, read(body, options.message_limit)).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(refused)) => return response(refused),
+        Err(_) => return response(Reply::too_slow()),
     };
     let headers = ReceivedHeaders::read(
         parts
@@ -206,6 +273,27 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
     );
     let context = RequestContext::new(server.owner().clone()).with_headers(headers);
     response(server.answer(&context, Incoming::read(bytes)).await)
+}
+
+/// Reads a body, unless it is too long, as soon as that is known, or is cut off.
+async fn read(mut body: Body, limit: usize) -> Result<Vec<u8>, Reply> {
+    if usize::try_from(body.size_hint().lower()).map_or(true, |length| length > limit) {
+        return Err(Reply::too_large(limit));
+    }
+    let mut bytes = Vec::new();
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame.map_err(|error| {
+            tracing::debug!(error = with_causes(&error), "a body cannot be read");
+            Reply::cut_off()
+        })?;
+        // Anything but data are trailers.
+        let Ok(data) = frame.into_data() else { continue };
+        if data.len() > limit - bytes.len() {
+            return Err(Reply::too_large(limit));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
 }
 
 fn is_from_here(headers: &HeaderMap, options: &HttpOptions) -> bool {

@@ -3,26 +3,27 @@
 //! One message a line in both directions.
 //! Requests are worked on side by side; each answer leaves as one whole line, in the order in which
 //! the answers are ready.
-//! Serving ends when the input ends: answers in flight get a moment, then the connection is over,
-//! while tasks stay what they are in the store.
+//! Serving ends when the input ends: answers in flight leave as long as they keep coming, then the
+//! connection is over, whether or not the client still reads, while tasks stay what they are in the
+//! store.
+//! Calls beyond the limit wait their turn and can be cancelled meanwhile; reading goes on, since a
+//! cancellation has to be heard whatever else waits.
 
+mod dispatch;
 mod framing;
 
-use std::{collections::BTreeMap, io, sync::Arc, time::Duration};
+use std::{io, time::Duration};
 
-use mcp_tasks_types::v2026_07_28::RequestId;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
-    sync::{Semaphore, mpsc},
-    task::{AbortHandle, JoinSet},
+    sync::{mpsc, oneshot},
 };
 
-use self::framing::{Framing, Line};
-use crate::{
-    error::with_causes,
-    server::{Incoming, Reply, RequestContext, Server},
-    transport::DEFAULT_MESSAGE_LIMIT,
+use self::{
+    dispatch::Dispatch,
+    framing::{Framing, Line},
 };
+use crate::{error::with_causes, server::Server, transport::DEFAULT_MESSAGE_LIMIT};
 
 /// How a connection is served.
 #[derive(Clone, Debug)]
@@ -46,15 +47,17 @@ impl StdioOptions {
         self
     }
 
-    /// How long answers in flight may still take when the input has ended.
+    /// How long serving goes on when the input has ended and no answer leaves any more. In all it
+    /// goes on for ten times that at most.
     #[must_use]
     pub fn with_drain(mut self, drain: Duration) -> Self {
         self.drain = drain;
         self
     }
 
-    /// How many calls of tools may wait for their answers at a time; more are refused. Other requests are
-    /// always served, so that tasks can be followed and cancelled while calls wait.
+    /// How many calls of tools are worked on at a time; more wait until one is done, and are refused when
+    /// those that wait are larger than four messages of the allowed size. Other requests are served at
+    /// once, so that tasks can be followed and cancelled while calls wait.
     #[must_use]
     pub fn with_calls(mut self, calls: usize) -> Self {
         self.calls = calls;
@@ -62,7 +65,8 @@ impl StdioOptions {
     }
 }
 
-/// Serves the process's standard streams until the input ends.
+/// Serves the process's standard streams until the input ends. For one connection in a process: what is
+/// read ahead is lost to a second one.
 ///
 /// # Errors
 ///
@@ -78,13 +82,20 @@ pub async fn serve_stdio(server: Server) -> io::Result<()> {
 /// When the output cannot be written.
 pub async fn serve_stdio_with(server: Server, options: StdioOptions) -> io::Result<()> {
     let (sender, lines) = mpsc::channel(LINES_AHEAD);
+    let (answers, queue) = mpsc::channel(LINES_AHEAD);
+    let (end, ended) = oneshot::channel();
     let limit = options.message_limit;
-    // A thread of our own: a blocking read on the runtime's threads would keep the process from
-    // ending before its input does.
+    // Threads of our own: a read or a write that blocks on one of the runtime's threads would keep the
+    // process from ending before its input does, or before its output is read.
     std::thread::Builder::new()
         .name("mcp-stdin".to_owned())
         .spawn(move || read_blocking(&mut io::stdin().lock(), limit, &sender))?;
-    connection(server, lines, tokio::io::stdout(), &options).await
+    std::thread::Builder::new().name("mcp-stdout".to_owned()).spawn(move || {
+        // Nobody listens any more: then the connection is over already.
+        let _ = end.send(write_blocking(&mut io::stdout(), queue));
+    })?;
+    let written = async { ended.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())) };
+    connection(server, lines, answers, written, &options).await
 }
 
 /// Serves any pair of byte streams until the input ends.
@@ -98,9 +109,12 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let (sender, lines) = mpsc::channel(LINES_AHEAD);
-    let reading = tokio::spawn(read_stream(reader, options.message_limit, sender));
-    let served = connection(server, lines, writer, &options).await;
-    reading.abort();
+    let (answers, queue) = mpsc::channel(LINES_AHEAD);
+    let reading = AbortOnDrop(tokio::spawn(read_stream(reader, options.message_limit, sender)));
+    let mut writing = AbortOnDrop(tokio::spawn(write_stream(writer, queue)));
+    let written = async { (&mut writing.0).await.unwrap_or_else(|error| Err(io::Error::other(error))) };
+    let served = connection(server, lines, answers, written, &options).await;
+    drop(reading);
     served
 }
 
@@ -157,136 +171,84 @@ async fn read_stream(mut input: impl AsyncRead + Unpin, limit: usize, lines: mps
     }
 }
 
-/// Reads lines, has them answered side by side, writes the answers.
-async fn connection(
-    server: Server,
-    lines: mpsc::Receiver<Line>,
-    writer: impl AsyncWrite + Unpin + Send + 'static,
-    options: &StdioOptions,
-) -> io::Result<()> {
-    let (answers, queue) = mpsc::channel(LINES_AHEAD);
-    let mut writing = tokio::spawn(write_lines(writer, queue));
-    let reading = answer_lines(&server, lines, answers, options);
-    tokio::select! {
-        () = reading => {}
-        // The output is gone: nobody can hear an answer any more.
-        written = &mut writing => return flatten(written),
-    }
-    flatten(writing.await)
-}
-
-fn flatten(written: Result<io::Result<()>, tokio::task::JoinError>) -> io::Result<()> {
-    written.unwrap_or_else(|error| Err(io::Error::other(error)))
-}
-
 /// One writer, so that lines never mix.
-async fn write_lines(
-    mut writer: impl AsyncWrite + Unpin,
-    mut queue: mpsc::Receiver<String>,
-) -> io::Result<()> {
-    while let Some(mut line) = queue.recv().await {
+fn write_blocking(output: &mut impl io::Write, mut queue: mpsc::Receiver<String>) -> io::Result<()> {
+    while let Some(mut line) = queue.blocking_recv() {
         line.push('\n');
-        writer.write_all(line.as_bytes()).await?;
-        writer.flush().await?;
+        output.write_all(line.as_bytes())?;
+        output.flush()?;
     }
     Ok(())
 }
 
-async fn answer_lines(
-    server: &Server,
+async fn write_stream(
+    mut output: impl AsyncWrite + Unpin,
+    mut queue: mpsc::Receiver<String>,
+) -> io::Result<()> {
+    while let Some(mut line) = queue.recv().await {
+        line.push('\n');
+        output.write_all(line.as_bytes()).await?;
+        output.flush().await?;
+    }
+    Ok(())
+}
+
+/// Work that nobody wants any more when serving is over, or was given up.
+struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// How many times the drain serving goes on at most when the input has ended.
+const DRAINS: u32 = 10;
+
+/// Has lines answered side by side until the input ends, and waits for the answers to leave.
+async fn connection(
+    server: Server,
     mut lines: mpsc::Receiver<Line>,
     answers: mpsc::Sender<String>,
+    written: impl Future<Output = io::Result<()>>,
     options: &StdioOptions,
-) {
-    let mut in_flight = InFlight::default();
-    let calls = Arc::new(Semaphore::new(options.calls));
-    while let Some(line) = lines.recv().await {
-        in_flight.forget_finished();
-        let Line::Message(bytes) = line else {
-            let refusal = Reply::too_large(options.message_limit);
-            send(&answers, refusal.into_text()).await;
-            continue;
-        };
-        let message = Incoming::read(bytes);
-        if let Some(id) = message.cancels() {
-            in_flight.cancel(&key(&id));
-            continue;
+) -> io::Result<()> {
+    let mut written = std::pin::pin!(written);
+    let mut dispatch = Dispatch::new(server, answers, options);
+    let reading = async {
+        loop {
+            tokio::select! {
+                () = dispatch.next_done(), if dispatch.is_busy() => {}
+                line = lines.recv(), if dispatch.has_room() => match line {
+                    Some(line) => dispatch.take(line),
+                    None => break,
+                },
+            }
         }
-        let Some(id) = message.request_id().cloned() else {
-            let context = RequestContext::new(server.owner().clone());
-            let reply = server.answer(&context, message).await;
-            send(&answers, reply.into_text()).await;
-            continue;
-        };
-        let calls_tool = message.calls_tool();
-        let key = key(&id);
-        if in_flight.has(&key) {
-            send(&answers, Reply::id_in_use(id).into_text()).await;
-            continue;
-        }
-        let permit = if calls_tool { Arc::clone(&calls).try_acquire_owned().ok() } else { None };
-        if calls_tool && permit.is_none() {
-            send(&answers, Reply::busy(id).into_text()).await;
-            continue;
-        }
-        let server = server.clone();
-        let answers = answers.clone();
-        let handle = in_flight.work.spawn(async move {
-            let context = RequestContext::new(server.owner().clone());
-            let reply = server.answer(&context, message).await;
-            send(&answers, reply.into_text()).await;
-            drop(permit);
-        });
-        in_flight.by_id.insert(key, handle);
+    };
+    tokio::select! {
+        () = reading => {}
+        // The output is gone: nobody can hear an answer any more.
+        written = &mut written => return written,
     }
     // The input has ended.
-    let drained = async { while in_flight.work.join_next().await.is_some() {} };
-    if tokio::time::timeout(options.drain, drained).await.is_err() {
-        tracing::debug!("requests in flight were given up, the input has ended");
-    }
-}
-
-async fn send(answers: &mpsc::Sender<String>, text: Option<String>) {
-    if let Some(text) = text {
-        // A closed queue means that the output failed; the connection ends by that.
-        let _ = answers.send(text).await;
-    }
-}
-
-/// Number and string ids are different ids.
-fn key(id: &RequestId) -> String {
-    match id {
-        RequestId::Integer(number) => number.to_string(),
-        RequestId::String(text) => format!("\"{text}\""),
-    }
-}
-
-/// The requests of this connection that are not answered yet; tasks are not among them (S-20).
-#[derive(Debug, Default)]
-struct InFlight {
-    work: JoinSet<()>,
-    by_id: BTreeMap<String, AbortHandle>,
-}
-
-impl InFlight {
-    fn has(&self, id: &str) -> bool {
-        self.by_id.get(id).is_some_and(|request| !request.is_finished())
-    }
-
-    /// No further message for that request. A task that it has created lives on (S-18).
-    fn cancel(&mut self, id: &str) {
-        if let Some(request) = self.by_id.remove(id) {
-            request.abort();
+    let draining = async {
+        while dispatch.is_busy() {
+            if tokio::time::timeout(options.drain, dispatch.next_done()).await.is_err() {
+                break;
+            }
         }
-    }
-
-    fn forget_finished(&mut self) {
-        let mut finished = false;
-        while self.work.try_join_next().is_some() {
-            finished = true;
-        }
-        if finished {
-            self.by_id.retain(|_, request| !request.is_finished());
+        // Gives up what is still not answered, and with that ends the queue.
+        drop(dispatch);
+        tokio::time::timeout(options.drain, std::future::pending::<()>()).await
+    };
+    let draining = tokio::time::timeout(options.drain.saturating_mul(DRAINS), draining);
+    tokio::select! {
+        biased;
+        written = &mut written => written,
+        _ = draining => {
+            tracing::debug!("the input has ended, and nobody reads the output");
+            Ok(())
         }
     }
 }

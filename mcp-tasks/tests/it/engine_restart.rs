@@ -252,3 +252,14 @@ async fn task_that_outlived_the_restart_expires() {
     assert_eq!(next.get(&id).await.status_message.as_deref(), Some("Task expired"));
     assert_eq!(count("outlived"), 1);
 }
+
+/// S-35: a step's value has to come back as it was, so one that JSON does not have is told at once.
+#[tokio::test]
+async fn step_whose_value_cannot_be_written_fails_before_a_restart_does() {
+    let bench = bench().await;
+    let id = bench.create(json!([["number step", "0.5"], ["number step", "NaN"]])).await;
+    let record = bench.settled(&id).await;
+    assert_eq!(record.state.name(), "failed");
+    let message = record.status_message.as_deref().unwrap();
+    assert_eq!(message, "the value of step `NaN` cannot be written: JSON has no number `NaN`");
+}

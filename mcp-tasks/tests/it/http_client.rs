@@ -1,6 +1,6 @@
 //! The smallest HTTP client that shows what is on the wire: one request a connection.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use mcp_tasks::{
     Server,
@@ -64,20 +64,34 @@ pub(crate) async fn send(
     stream.write_all(head.as_bytes()).await.unwrap();
     // A server that refuses by the head may close before it has read the body.
     let _ = stream.write_all(body).await;
+    response(&mut stream).await.unwrap()
+}
+
+/// Sends these bytes and nothing more; what comes back until the server closes, if anything does.
+pub(crate) async fn send_bytes(address: SocketAddr, bytes: &[u8], and_closes: bool) -> Option<Response> {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
+    if and_closes {
+        stream.shutdown().await.unwrap();
+    }
+    tokio::time::timeout(Duration::from_secs(20), response(&mut stream)).await.expect("it waits for ever")
+}
+
+async fn response(stream: &mut TcpStream) -> Option<Response> {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
     let text = String::from_utf8(bytes).unwrap();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let (head, body) = text.split_once("\r\n\r\n")?;
     let mut lines = head.lines();
     let status = lines.next().unwrap().split(' ').nth(1).unwrap();
-    Response {
+    Some(Response {
         status: status.parse().unwrap(),
         headers: lines
             .filter_map(|line| line.split_once(':'))
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
             .collect(),
         body: body.to_owned(),
-    }
+    })
 }
 
 /// The headers that a client sends with a message, and the message.

@@ -6,7 +6,7 @@ use mcp_tasks::transport::http::{HttpOptions, bind_http};
 use serde_json::{Value, json};
 
 use crate::{
-    http_client::{listen, post, post_with, send},
+    http_client::{listen, post, post_with, send, send_bytes},
     server_harness::{VERSION, request, request_declaring, server},
 };
 
@@ -212,4 +212,69 @@ async fn a_server_that_shuts_down_does_not_wait_for_ever() {
     stop.send(()).unwrap();
     let served = tokio::time::timeout(Duration::from_secs(20), serving).await.expect("it waits for ever");
     served.unwrap().unwrap();
+}
+
+/// C-95: a panic while answering costs neither the answer nor the connection.
+#[tokio::test]
+async fn a_panic_while_answering_is_an_internal_error() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    let params = json!({"name": "explode", "arguments": {"fuse": 9}});
+    let response = post(address, &request(json!(1), "tools/call", params)).await;
+    assert_eq!((response.status, response.code()), (200, -32_603));
+    assert_eq!(response.json()["id"], 1);
+    assert!(!response.body.contains("secret"));
+}
+
+fn head(framing: &str) -> String {
+    format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Method: tools/list\r\n{framing}\r\n\r\n")
+}
+
+/// P152: nobody holds a connection by saying nothing.
+#[tokio::test]
+async fn a_request_that_does_not_arrive_loses_its_connection() {
+    let short = Duration::from_millis(200);
+    let options = HttpOptions::default().with_head_timeout(short).with_body_timeout(short);
+    let address = listen(server().await, options).await;
+    let kept = head("Content-Length: 2") + "{}";
+    for begun in ["", "POST /mcp HT", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX"] {
+        assert!(send_bytes(address, begun.as_bytes(), false).await.is_none(), "{begun}");
+        // Also behind a request that was answered.
+        let bytes = format!("{kept}{begun}");
+        assert_eq!(send_bytes(address, bytes.as_bytes(), false).await.unwrap().status, 400);
+    }
+    for begun in [
+        head("Content-Length: 100") + "{",
+        head("Content-Length: 100"),
+        head("Transfer-Encoding: chunked"),
+        head("Transfer-Encoding: chunked") + "2\r\n{}\r\n",
+    ] {
+        let response = send_bytes(address, begun.as_bytes(), false).await.unwrap();
+        assert_eq!((response.status, response.code()), (408, -32_600), "{begun}");
+        assert!(response.json().get("id").is_none());
+    }
+}
+
+/// what is wrong is said, and before the rest has come.
+#[tokio::test]
+async fn a_body_that_is_cut_off_is_told_from_one_that_is_too_long() {
+    let address = listen(server().await, HttpOptions::default().with_message_limit(2_000)).await;
+    for (bytes, and_closes) in [
+        (head("Transfer-Encoding: chunked") + "zz\r\n", false),
+        (head("Transfer-Encoding: chunked") + "2\r\n{}x", false),
+        (head("Transfer-Encoding: chunked") + "5\r\nab", true),
+        (head("Transfer-Encoding: chunked") + "2\r\n{}\r\n", true),
+        (head("Content-Length: 100") + "{}", true),
+    ] {
+        let response = send_bytes(address, bytes.as_bytes(), and_closes).await.unwrap();
+        assert_eq!((response.status, response.code()), (400, -32_700), "{bytes}");
+        assert!(response.json()["error"]["message"].as_str().unwrap().contains("cut off"), "{response:?}");
+    }
+    for bytes in [
+        head("Content-Length: 99999999999"),
+        head("Content-Length: 2001\r\nExpect: 100-continue"),
+        head("Transfer-Encoding: chunked") + "7d1\r\n" + &"x".repeat(2_001),
+    ] {
+        let response = send_bytes(address, bytes.as_bytes(), false).await.unwrap();
+        assert_eq!((response.status, response.code()), (413, -32_600), "{bytes}");
+    }
 }

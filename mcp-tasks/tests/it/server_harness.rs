@@ -86,6 +86,24 @@ pub(crate) async fn endless(ctx: TaskContext) -> Result<String, ToolError> {
     Err(ctx.cancelled().await.into())
 }
 
+/// A type of an author who did not think of everything.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct Explosive(u8);
+
+impl<'de> serde::Deserialize<'de> for Explosive {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u8::deserialize(deserializer)?;
+        assert!(number < 7, "the secret of the author");
+        Ok(Self(number))
+    }
+}
+
+/// Takes what cannot be read without a panic.
+#[task_tool]
+pub(crate) async fn explode(fuse: Explosive) -> Result<String, ToolError> {
+    Ok(fuse.0.to_string())
+}
+
 pub(crate) async fn server() -> Server {
     Server::builder("test-server", "1.2.3")
         .tool::<echo>()
@@ -95,6 +113,7 @@ pub(crate) async fn server() -> Server {
         .tool::<report>()
         .tool::<hopeful>()
         .tool::<endless>()
+        .tool::<explode>()
         .build()
         .await
         .unwrap()

@@ -2,12 +2,13 @@
 
 use mcp_tasks::{
     ArgumentError, BoxFuture, Server, TaskTool, ToolCall, ToolDefinition, ToolError, check_arguments,
+    server::{Incoming, RequestContext},
     tool_type,
     types::{RawObject, v2026_07_28::CallToolResult},
 };
 use serde_json::{Value, json};
 
-use crate::server_harness::{VERSION, all_capabilities, ask, ask_with, meta, server};
+use crate::server_harness::{VERSION, all_capabilities, ask, ask_with, meta, request, server};
 
 /// Rule, headers, message, and the code and status that are expected.
 type Row = (&'static str, Vec<(&'static str, &'static str)>, Value, (i64, u16));
@@ -417,5 +418,33 @@ async fn what_is_no_request_is_not_answered() {
     for (message, status) in table {
         let back = ask_with(&server, &[], &message).await;
         assert_eq!(back, (status, Value::Null), "{message}");
+    }
+}
+
+/// what is wrong with the header is said, whichever header it is.
+#[tokio::test]
+async fn a_header_that_contradicts_itself_is_told_as_such() {
+    let server = server().await;
+    let message = request(json!(1), "tasks/get", json!({"taskId": "a"}));
+    let headers = [("MCP-Protocol-Version", VERSION), ("Mcp-Method", "tasks/get"), ("Mcp-Name", "a")];
+    for twice in [("mcp-name", "b"), ("mcp-method", "tasks/update"), ("mcp-protocol-version", "1")] {
+        let (status, answer) = ask_with(&server, &[headers.as_slice(), &[twice]].concat(), &message).await;
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert_eq!((status, &answer["error"]["code"]), (400, &json!(-32_020)), "{answer}");
+        assert!(text.contains("more than once, with different values"), "{answer}");
+        assert!(text.to_lowercase().contains(twice.0), "{answer}");
+    }
+}
+
+/// the id comes back as the number that it is.
+#[tokio::test]
+async fn an_id_is_an_integer_however_it_is_written() {
+    let server = server().await;
+    let context = RequestContext::new(server.owner().clone());
+    for (id, number) in [("1.0", 1), ("1e2", 100), ("-0", 0)] {
+        let message = request(json!("ID"), "tools/list", json!({})).to_string().replace("\"ID\"", id);
+        let reply = server.answer(&context, Incoming::read(message)).await;
+        let answer: Value = serde_json::from_str(reply.text().unwrap()).unwrap();
+        assert_eq!((reply.status(), &answer["id"]), (200, &json!(number)), "{answer}");
     }
 }

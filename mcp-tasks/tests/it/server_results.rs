@@ -50,7 +50,7 @@ async fn tools_are_listed_in_the_order_of_registration() {
     assert!(list.get("nextCursor").is_none());
     let tools = list["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["echo", "add", "job", "broken", "report", "hopeful", "endless"]);
+    assert_eq!(names, ["echo", "add", "job", "broken", "report", "hopeful", "endless", "explode"]);
     for tool in tools {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert!(tool["description"].is_string(), "{tool}");

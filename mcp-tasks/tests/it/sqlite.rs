@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use mcp_tasks::store::Parts;
+use mcp_tasks::record::State;
+use mcp_tasks::store::{Claim, Due, Parts};
 use mcp_tasks::testing::{Backend, store_contract};
-use mcp_tasks::{SqliteStore, Store, StoreError, StoreErrorKind};
+use mcp_tasks::types::Timestamp;
+use mcp_tasks::{Owner, SqliteStore, Store, StoreError, StoreErrorKind};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -156,7 +158,7 @@ async fn many_writers_and_readers_get_along() {
     for task in tasks {
         task.await.unwrap();
     }
-    let page = store.list(&mcp_tasks::Owner::anonymous(), None, 1_000).await.unwrap();
+    let page = store.list(&Owner::anonymous(), None, 1_000).await.unwrap();
     assert_eq!(page.records.len(), 320);
 }
 
@@ -179,4 +181,194 @@ async fn write_waits_for_another_program_to_finish() {
     assert!(!insert.is_finished());
     other.execute_batch("COMMIT").unwrap();
     insert.await.unwrap().unwrap();
+}
+
+async fn is_locked(path: &Path) {
+    let err = SqliteStore::open(path).await.unwrap_err();
+    assert_eq!(err.kind(), StoreErrorKind::Locked, "{err}");
+}
+
+/// S-33: one file is one store, whatever it is called, also before it exists.
+#[cfg(unix)]
+#[tokio::test]
+async fn file_is_locked_under_all_of_its_names() {
+    use std::os::unix::fs::symlink;
+
+    let file = fresh();
+    let folder = file.path.parent().unwrap();
+    let (link, far, hard) = (folder.join("link.db"), folder.join("far/link.db"), folder.join("far/hard.db"));
+    std::fs::create_dir(folder.join("far")).unwrap();
+    symlink("tasks.db", &link).unwrap();
+    symlink("../link.db", &far).unwrap();
+
+    // Through two links to a file that does not exist yet.
+    let store = SqliteStore::open(&far).await.unwrap();
+    store.insert(record("tsk_1")).await.unwrap();
+    assert!(!std::fs::symlink_metadata(&file.path).unwrap().is_symlink());
+    std::fs::hard_link(&file.path, &hard).unwrap();
+    let names = [file.path.clone(), link.clone(), folder.join("far/../link.db"), hard.clone()];
+    let tries: Vec<_> =
+        names.into_iter().map(|name| tokio::spawn(async move { is_locked(&name).await })).collect();
+    for tried in tries {
+        tried.await.unwrap();
+    }
+    assert!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_some());
+    store.insert(record("tsk_2")).await.unwrap();
+    drop(store);
+
+    // And the other way round, with lock files under both names.
+    for (one, other) in [(&hard, &link), (&file.path, &hard)] {
+        let store = SqliteStore::open(one).await.unwrap();
+        assert!(store.load(&"tsk_2".into(), Parts::Head).await.unwrap().is_some());
+        is_locked(other).await;
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn file_stays_locked_when_its_lock_file_is_deleted() {
+    let file = fresh();
+    let lock = file.path.with_extension("db.lock");
+    let store = file.open().await.unwrap();
+    std::fs::remove_file(&lock).unwrap();
+    // The first try makes a new lock file, which the second one finds.
+    is_locked(&file.path).await;
+    is_locked(&file.path).await;
+    // A second store that was opened meanwhile may not even have finished off the log of the first.
+    store.insert(record("tsk_1")).await.unwrap();
+    std::fs::remove_file(&lock).unwrap();
+    drop(store);
+    let store = file.open().await.unwrap();
+    assert!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_some());
+}
+
+/// Another program that looks at the file keeps nobody out whose lock is in order.
+#[tokio::test]
+async fn file_that_another_program_reads_can_be_opened() {
+    let file = fresh();
+    drop(file.open().await.unwrap());
+    let other = Connection::open(&file.path).unwrap();
+    other.query_row("SELECT count(*) FROM tasks", [], |_| Ok(())).unwrap();
+    let store = file.open().await.unwrap();
+    store.insert(record("tsk_1")).await.unwrap();
+}
+
+fn change(path: &Path, sql: &str) {
+    Connection::open(path).unwrap().execute_batch(sql).unwrap();
+}
+
+fn text_of(path: &Path, id: &str) -> Vec<u8> {
+    let sql = "SELECT CAST(record AS BLOB) FROM tasks WHERE id = ?1";
+    Connection::open(path).unwrap().query_row(sql, [id], |row| row.get(0)).unwrap()
+}
+
+/// S-37, P093: what cannot be understood is set aside as it is, and stops nobody else.
+#[tokio::test]
+async fn record_that_cannot_be_read_is_set_aside_and_the_others_are_served() {
+    let damages = [
+        "UPDATE tasks SET record = '{' WHERE id = 'bad'",
+        "UPDATE tasks SET record = '{}' WHERE id = 'bad'",
+        "UPDATE tasks SET record = replace(record, '\"state\"', '\"stat\"') WHERE id = 'bad'",
+        "UPDATE tasks SET record = CAST(X'7bff7d' AS TEXT) WHERE id = 'bad'",
+        "UPDATE tasks SET attempt = -1 WHERE id = 'bad'",
+        "INSERT INTO params (task, value) VALUES ('bad', '{')",
+        "INSERT INTO steps (task, name, fingerprint, value) VALUES ('bad', 'a', 'b', 'no')",
+    ];
+    for damage in damages {
+        let file = fresh();
+        let store = file.open().await.unwrap();
+        for (id, at) in [("bad", 0), ("good", 1)] {
+            let mut task = record(id);
+            task.created_at = Timestamp::from_unix_millis(at);
+            task.ttl_ms = Some(1_000);
+            store.insert(task).await.unwrap();
+        }
+        drop(store);
+        change(&file.path, damage);
+        let before = text_of(&file.path, "bad");
+
+        let now = Timestamp::from_unix_millis(5_000);
+        let store = file.open().await.unwrap();
+        // The oldest would come first and fill the page.
+        let claim = || Claim::new("worker", now.clone(), now.clone(), 1);
+        let claimed = store.claim(claim()).await.unwrap();
+        assert_eq!(claimed.iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["good"], "{damage}");
+        let due = store.due(&now, 1).await.unwrap();
+        assert_eq!(due.ids, ["good".into()], "{damage}");
+        assert_eq!(due.next, None);
+        assert_eq!(store.load(&"good".into(), Parts::Whole).await.unwrap().unwrap().attempt, 1);
+        let err = store.load(&"bad".into(), Parts::Whole).await.unwrap_err();
+        assert_eq!(err.kind(), StoreErrorKind::Corrupt, "{damage}");
+        assert!(err.to_string().contains("tasks.db"), "{err}");
+        let page = store.list(&Owner::anonymous(), None, 2).await.unwrap();
+        assert!(page.records.iter().any(|task| task.id.as_str() == "good"), "{damage}");
+        drop(store);
+        assert_eq!(text_of(&file.path, "bad"), before, "{damage}");
+    }
+}
+
+/// The same where only the timer comes across it: it would never get past it.
+#[tokio::test]
+async fn ended_record_that_cannot_be_read_is_not_due_for_ever() {
+    let file = fresh();
+    let store = file.open().await.unwrap();
+    for number in 0..10 {
+        let mut task = record(&format!("tsk_{number}"));
+        task.ttl_ms = Some(1);
+        task.state = State::Cancelled;
+        store.insert(task).await.unwrap();
+    }
+    change(&file.path, "UPDATE tasks SET record = 'x' WHERE id < 'tsk_5'");
+    let now = Timestamp::from_unix_millis(1_900_000_000_000);
+    let due = store.due(&now, 3).await.unwrap();
+    assert_eq!(due.ids, ["tsk_5".into(), "tsk_6".into(), "tsk_7".into()]);
+    assert!(due.next.is_some());
+    for number in 5..10 {
+        store.remove(&format!("tsk_{number}").as_str().into(), 1).await.unwrap();
+    }
+    assert_eq!(store.due(&now, 3).await.unwrap(), Due::default());
+    let left: i64 = Connection::open(&file.path)
+        .unwrap()
+        .query_row("SELECT count(*) FROM tasks WHERE record = 'x'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(left, 5);
+}
+
+/// A newer version's tasks are not touched: nothing is taken up while one of them is live, and one that has ended stays.
+#[tokio::test]
+async fn task_of_a_newer_format_is_neither_taken_up_nor_set_aside() {
+    let newer = "UPDATE tasks SET record = '{\"format\":2,\"what\":\"ever\"}' WHERE id = 'newer'";
+    let now = Timestamp::from_unix_millis(1_900_000_000_000);
+    for state in [State::Working, State::Cancelled] {
+        let file = fresh();
+        let store = file.open().await.unwrap();
+        let is_live = !state.is_terminal();
+        let mut task = record("newer");
+        (task.ttl_ms, task.state) = (Some(1), state);
+        store.insert(task).await.unwrap();
+        let mut task = record("other");
+        task.ttl_ms = Some(1);
+        store.insert(task).await.unwrap();
+        change(&file.path, newer);
+        let row = |connection: &Connection| {
+            let sql = "SELECT live, due_at, version, record FROM tasks WHERE id = 'newer'";
+            let read = |row: &rusqlite::Row<'_>| {
+                Ok((
+                    row.get::<_, bool>(0)?,
+                    row.get::<_, i64>(1)?,
+                    row.get::<_, i64>(2)?,
+                    row.get::<_, String>(3)?,
+                ))
+            };
+            connection.query_row(sql, [], read).unwrap()
+        };
+        let before = row(&Connection::open(&file.path).unwrap());
+        let claimed = store.claim(Claim::new("worker", now.clone(), now.clone(), 9)).await;
+        match is_live {
+            true => assert_eq!(claimed.unwrap_err().kind(), StoreErrorKind::Unsupported),
+            false => assert_eq!(claimed.unwrap().len(), 1),
+        }
+        assert_eq!(store.due(&now, 9).await.unwrap().ids, ["other".into()]);
+        assert_eq!(row(&Connection::open(&file.path).unwrap()), before);
+    }
 }

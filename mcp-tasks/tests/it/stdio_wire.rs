@@ -128,10 +128,9 @@ async fn an_id_that_is_still_in_use_is_refused() {
 #[tokio::test]
 async fn a_cancelled_request_is_not_answered_any_more() {
     let mut connection = Connection::open(StdioOptions::default()).await;
-    let cancel = |id: Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
     connection.send_message(&call(json!(1), "endless", json!({}))).await;
     for id in [json!(1), json!(1), json!("unknown"), json!(null)] {
-        connection.send_message(&cancel(id)).await;
+        connection.send_message(&cancel(&id)).await;
     }
     connection.send_message(&request(json!(1), "tools/list", json!({}))).await;
     assert_eq!(connection.next().await["id"], 1);
@@ -188,25 +187,129 @@ async fn a_line_beyond_the_limit_is_refused_and_the_next_one_is_answered() {
     assert_eq!(connection.next().await["id"], 2);
 }
 
-/// P150: calls that wait hold up nothing else, and may be cancelled.
+fn cancel(id: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})
+}
+
+fn add(id: Value) -> Value {
+    let params = json!({"name": "add", "arguments": {"left": 1, "right": 2}});
+    request_declaring(id, "tools/call", params, json!({}))
+}
+
+/// P150, X-15, X-72: calls that wait hold up nothing else, get their turn, and may be cancelled.
 #[tokio::test]
-async fn calls_beyond_the_limit_are_refused_and_other_requests_are_served() {
+async fn calls_beyond_the_limit_wait_and_other_requests_are_served() {
     let mut connection = Connection::open(StdioOptions::default().with_calls(2)).await;
-    for id in [1, 2, 3] {
+    for id in [1, 2] {
         connection.send_message(&call(json!(id), "endless", json!({}))).await;
     }
-    let refused = connection.next().await;
-    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(3), &json!(-32_603)));
-    connection.send_message(&request(json!(4), "tasks/get", json!({"taskId": "tsk_1"}))).await;
-    assert_eq!(connection.next().await["id"], 4);
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    connection.send_message(&cancel).await;
-    // The place becomes free when the cancelled call is gone, which is not at once.
-    loop {
-        connection.send_message(&call(json!(5), "add", json!({}))).await;
-        let answer = connection.next().await;
-        if answer["error"]["code"] != -32_603 {
-            break;
-        }
+    for id in [3, 4, 5] {
+        connection.send_message(&add(json!(id))).await;
     }
+    connection.send_message(&request(json!(6), "tasks/get", json!({"taskId": "tsk_1"}))).await;
+    assert_eq!(connection.next().await["id"], 6);
+    // A call that waits has its id, until it is cancelled.
+    connection.send_message(&add(json!(4))).await;
+    let refused = connection.next().await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(4), &json!(-32_600)));
+    connection.send_message(&cancel(&json!(4))).await;
+    connection.send_message(&cancel(&json!(1))).await;
+    for id in [3, 5] {
+        let answer = connection.next().await;
+        assert_eq!(answer["id"], id);
+        assert_eq!(answer["result"]["content"][0]["text"], "3");
+    }
+    assert_eq!(connection.finish().await, Vec::<Value>::new());
+}
+
+/// P152: what waits is bounded; beyond that a call is refused, since the next line may be a cancellation.
+#[tokio::test]
+async fn calls_that_find_no_place_to_wait_are_refused() {
+    let options = StdioOptions::default().with_calls(1).with_message_limit(10_000);
+    let mut connection = Connection::open(options).await;
+    connection.send_message(&call(json!("first"), "endless", json!({}))).await;
+    let mut sent = 0;
+    for id in 0..1_000 {
+        connection.send_message(&call(json!(id), "endless", json!({}))).await;
+        sent += 1;
+    }
+    let refused = connection.next().await;
+    assert_eq!(refused["error"]["code"], -32_603, "{refused}");
+    let first_refused = refused["id"].as_u64().unwrap();
+    assert!((100..sent).contains(&first_refused), "{refused}");
+    // Cancellations are heard, and make room.
+    for id in first_refused + 1..sent {
+        assert_eq!(connection.next().await["id"], id);
+    }
+    for id in [json!("first"), json!(0)] {
+        connection.send_message(&cancel(&id)).await;
+    }
+    connection.send_message(&request(json!("last"), "tools/list", json!({}))).await;
+    assert_eq!(connection.next().await["id"], "last");
+    connection.send_message(&call(json!("again"), "endless", json!({}))).await;
+    connection.send_message(&request(json!("last"), "tools/list", json!({}))).await;
+    assert_eq!(connection.next().await["id"], "last");
+}
+
+/// X-126, C-31: whatever was read before the input ended is answered, as long as answers come.
+#[tokio::test]
+async fn every_call_of_a_burst_is_answered_although_the_input_ends() {
+    const CALLS: usize = 2_000;
+    let mut connection = Connection::open(StdioOptions::default().with_calls(16)).await;
+    for id in 0..CALLS {
+        let params = json!({"name": "report", "arguments": {"size": "small"}});
+        connection.send_message(&request(json!(id), "tools/call", params)).await;
+    }
+    let answers = connection.finish().await;
+    assert!(answers.iter().all(|answer| answer["result"]["resultType"] == "task"));
+    let mut ids: Vec<_> = answers.iter().filter_map(|answer| answer["id"].as_u64()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), CALLS);
+}
+
+/// also when the client does not read, whatever it has sent.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_the_input_ends_the_connection_although_the_output_is_stuck() {
+    for (count, line) in [
+        (3_000, request(json!(1), "tools/list", json!({})).to_string()),
+        (3_000, "{".to_owned()),
+        (300, call(json!(1), "job", crate::server_harness::all_capabilities()).to_string()),
+    ] {
+        let mut connection = Connection::open(StdioOptions::default()).await;
+        for number in 0..count {
+            connection.send(line.replace("\"id\":1", &format!("\"id\":{number}")).as_bytes()).await;
+        }
+        connection.input = None;
+        within(connection.serving).await.unwrap().unwrap();
+        drop(connection.output);
+    }
+}
+
+/// nobody reads, nobody writes: then nothing more is read than fits, and the memory stays bounded.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_writes_and_never_reads_is_held_back() {
+    let mut connection = Connection::open(StdioOptions::default().with_message_limit(1_000)).await;
+    let flood = async {
+        loop {
+            connection.send(b"{").await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), flood).await.unwrap_err();
+}
+
+/// C-95, X-06: also code of the tool's author that panics leaves no request without an answer.
+#[tokio::test]
+async fn a_panic_while_answering_is_an_internal_error() {
+    let mut connection = Connection::open(StdioOptions::default()).await;
+    for capabilities in [json!({}), crate::server_harness::all_capabilities()] {
+        let params = json!({"name": "explode", "arguments": {"fuse": 9}});
+        connection.send_message(&request_declaring(json!(1), "tools/call", params, capabilities)).await;
+        let answer = connection.next().await;
+        assert_eq!(answer["id"], 1);
+        assert_eq!(answer["error"], json!({"code": -32_603, "message": "Internal error"}));
+    }
+    let params = json!({"name": "explode", "arguments": {"fuse": 1}});
+    connection.send_message(&request_declaring(json!(1), "tools/call", params, json!({}))).await;
+    assert_eq!(connection.next().await["result"]["content"][0]["text"], "1");
 }

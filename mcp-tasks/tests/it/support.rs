@@ -305,6 +305,10 @@ async fn perform(ctx: &TaskContext, operation: &str, operand: String, log: &mut 
             ctx.step(&operand, || async { Ok::<_, ToolError>(pass(&operand)) }).await.map(|n| n.to_string())
         }
         "text step" => ctx.step(&operand, || async { Ok::<_, ToolError>(operand.clone()) }).await,
+        "number step" => {
+            let number: f64 = operand.parse().unwrap();
+            ctx.step(&operand, || async { Ok::<_, ToolError>(number) }).await.map(|n| n.to_string())
+        }
         "until cancelled" => Err(ctx.cancelled().await.into()),
         "ignore" => {
             let interrupted = ctx.cancelled().await;

@@ -1,12 +1,10 @@
-//! The file itself: who may have it, whether it is ours, and bringing it up to date.
+//! The file itself: whether it is ours, and bringing it up to date.
 //!
 //! A file that is damaged, newer or somebody else's is refused before anything is written to it.
 
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::thread;
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -21,41 +19,11 @@ const MIGRATIONS: &[&str] = &[include_str!("0001_tasks.sql")];
 /// Says whose file it is, in SQLite's own place for that: "mcpt".
 const APPLICATION_ID: i64 = 0x6d63_7074;
 
-/// How often the lock is tried for, 20 ms apart: a process that was told to end may need two seconds.
-const LOCK_TRIES: u32 = 100;
-
 /// Up to this size the whole file is checked on opening; that takes a fraction of a second.
 const CHECKED_BYTES: u64 = 64 << 20;
 
 /// How long a statement waits for a lock that another program has, such as a backup.
 const BUSY: Duration = Duration::from_secs(5);
-
-/// Takes the lock on the file beside the database. It is given back with the file, or by the end of the process.
-///
-/// The lock is not SQLite's own exclusive mode, which would lock out our own readers.
-pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
-    let mut name = OsString::from(path.as_os_str());
-    name.push(".lock");
-    let lock_path = PathBuf::from(name);
-    let unavailable = |err| {
-        let message = format!("the lock file `{}` cannot be opened", lock_path.display());
-        StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
-    };
-    let file =
-        OpenOptions::new().create(true).write(true).truncate(false).open(&lock_path).map_err(unavailable)?;
-    for tried in 1.. {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if tried < LOCK_TRIES => thread::sleep(Duration::from_millis(20)),
-            Err(TryLockError::WouldBlock) => {
-                let message = format!("the task store `{}` is in use by another process", path.display());
-                return Err(StoreError::new(StoreErrorKind::Locked, message));
-            }
-            Err(TryLockError::Error(err)) => return Err(unavailable(err)),
-        }
-    }
-    Ok(file)
-}
 
 /// Opens the writing connection, makes the schema or brings it up to date, and ends all leases: whoever had them is
 /// dead, since we have the lock.
@@ -85,8 +53,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn corrupt(path: &Path, what: &str) -> StoreError {
-    StoreError::new(StoreErrorKind::Corrupt, format!("the file `{}` {what}", path.display()))
+fn corrupt(what: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, format!("the file {what}"))
 }
 
 fn unsupported(path: &Path, what: &str) -> StoreError {
@@ -96,10 +64,8 @@ fn unsupported(path: &Path, what: &str) -> StoreError {
 /// A file that does not begin like a database is left alone; an empty or absent one becomes one.
 fn check_magic(path: &Path) -> Result<(), StoreError> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
-    let unavailable = |err| {
-        let message = format!("the file `{}` cannot be read", path.display());
-        StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
-    };
+    let unavailable =
+        |err| StoreError::new(StoreErrorKind::Unavailable, "the file cannot be read").with_source(err);
     let file = match File::open(path) {
         Ok(file) => file,
         Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -107,7 +73,7 @@ fn check_magic(path: &Path) -> Result<(), StoreError> {
     };
     let mut start = Vec::new();
     file.take(MAGIC.len() as u64).read_to_end(&mut start).map_err(unavailable)?;
-    if start.is_empty() || start == MAGIC { Ok(()) } else { Err(corrupt(path, "is no SQLite database")) }
+    if start.is_empty() || start == MAGIC { Ok(()) } else { Err(corrupt("is no SQLite database")) }
 }
 
 /// Whether the file is ours and sound; gives the version of its schema.
@@ -131,7 +97,7 @@ fn check(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
             .query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
             .map_err(failed)?;
         if found != "ok" {
-            return Err(corrupt(path, "is damaged").with_source(found));
+            return Err(corrupt("is damaged").with_source(found));
         }
     }
     Ok(known)

@@ -1,10 +1,13 @@
 //! Records as rows. Each function is one statement or a few inside the caller's transaction.
 
+use std::ops::ControlFlow;
+
 use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 use serde::Deserialize;
 
 use super::failed;
+use crate::error::with_causes;
 use crate::lifecycle::{self, Event};
 use crate::owner::Owner;
 use crate::record::{FORMAT, Lease, StepRecord, TaskRecord};
@@ -19,7 +22,7 @@ pub(super) const END_LEASES: &str = "UPDATE tasks SET lease_worker = NULL, lease
 /// The columns that [`read_head`] reads.
 macro_rules! head_columns {
     () => {
-        "id, record, version, fence, attempt, lease_worker, lease_until"
+        "rowid, id, record, version, fence, attempt, lease_worker, lease_until"
     };
 }
 
@@ -159,25 +162,84 @@ fn missing_or_changed(connection: &Connection, id: &TaskId) -> Result<StoreError
     Ok(if exists { StoreError::conflict(id) } else { StoreError::not_found(id) })
 }
 
+/// A record that cannot be understood, as something is going to be done about it.
+pub(super) struct Unreadable {
+    row: i64,
+    id: String,
+    cause: StoreError,
+}
+
+/// Takes a record that cannot be understood out of everything that happens by itself, so that it stops nobody else.
+/// Its text stays as it is; asked for by its id, it is an error.
+pub(super) fn set_aside(connection: &Connection, unreadable: &Unreadable) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE tasks SET live = 0, due_at = NULL, lease_worker = NULL, lease_until = ?2 WHERE rowid = ?1";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    statement.execute(params![unreadable.row, NO_LEASE]).map_err(failed)?;
+    let error = with_causes(&unreadable.cause);
+    tracing::error!(task = unreadable.id, error, "the task cannot be understood and is set aside");
+    Ok(())
+}
+
+/// Reads the records that a query finds, in order, until `take` has enough, and gives those that cannot be understood.
+/// The query's columns are [`head_columns`].
+fn read_each(
+    rows: &mut Rows<'_>,
+    mut take: impl FnMut(Result<TaskRecord, StoreError>) -> Result<ControlFlow<()>, StoreError>,
+) -> Result<Vec<Unreadable>, StoreError> {
+    let mut unreadable = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let read = raw_head(row).map_err(failed).and_then(RawHead::read);
+        let flow = match read {
+            Err(cause) if cause.kind() == StoreErrorKind::Corrupt => {
+                let id = row.get_ref(1).ok().and_then(|id| id.as_bytes().ok()).unwrap_or_default();
+                let id = String::from_utf8_lossy(id).into_owned();
+                unreadable.push(Unreadable { row: row.get(0).map_err(failed)?, id, cause });
+                continue;
+            }
+            read => take(read)?,
+        };
+        if flow.is_break() {
+            break;
+        }
+    }
+    Ok(unreadable)
+}
+
 pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<Vec<TaskRecord>, StoreError> {
     let sql = concat!(
         "SELECT ",
         head_columns!(),
-        " FROM tasks WHERE live = 1 AND lease_until <= ?1 ORDER BY lease_until, created_at, id LIMIT ?2"
+        " FROM tasks WHERE live = 1 AND lease_until <= ?1 ORDER BY lease_until, created_at, id"
     );
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let rows = statement
-        .query_map(params![claim.now.unix_millis(), limit(claim.limit)], raw_head)
-        .map_err(failed)?;
-    let free: Vec<RawHead> = rows.collect::<Result<_, _>>().map_err(failed)?;
+    let mut rows = statement.query([claim.now.unix_millis()]).map_err(failed)?;
+    let mut free = Vec::new();
+    let mut unreadable = Vec::new();
+    if claim.limit > 0 {
+        unreadable = read_each(&mut rows, |head| {
+            // A newer version's task: better nothing is taken up than that it gets lost.
+            free.push(head?);
+            Ok(if free.len() == claim.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+    }
+    drop(rows);
     let update = "UPDATE tasks SET version = ?2, fence = ?3, attempt = ?4, lease_worker = ?5, lease_until = ?6 \
          WHERE id = ?1";
     let mut update = connection.prepare_cached(update).map_err(failed)?;
     let mut claimed = Vec::new();
     for head in free {
-        let head = head.read()?;
         let event = Event::Claim { worker: claim.worker.clone(), until: claim.until.clone() };
         let Ok(mut record) = lifecycle::apply(&head, event, &claim.now) else { continue };
+        match read_parts(connection, &mut record) {
+            Ok(()) => {}
+            Err(cause) if cause.kind() == StoreErrorKind::Corrupt => {
+                let row = row_of(connection, &record.id)?;
+                unreadable.push(Unreadable { row, id: record.id.to_string(), cause });
+                continue;
+            }
+            Err(err) => return Err(err),
+        }
         let values = params![
             record.id.as_str(),
             integer(record.version),
@@ -187,10 +249,21 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<Vec<TaskRe
             claim.until.unix_millis(),
         ];
         update.execute(values).map_err(failed)?;
-        read_parts(connection, &mut record)?;
         claimed.push(record);
     }
+    for unreadable in &unreadable {
+        set_aside(connection, unreadable)?;
+    }
+    if claimed.is_empty() && !unreadable.is_empty() {
+        // Behind those there may be others, and no answer means that there is none.
+        return self::claim(connection, claim);
+    }
     Ok(claimed)
+}
+
+fn row_of(connection: &Connection, id: &TaskId) -> Result<i64, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT rowid FROM tasks WHERE id = ?1").map_err(failed)?;
+    statement.query_row([id.as_str()], |row| row.get(0)).map_err(failed)
 }
 
 pub(super) fn renew(
@@ -235,30 +308,46 @@ pub(super) fn read_parts(connection: &Connection, record: &mut TaskRecord) -> Re
     Ok(())
 }
 
-pub(super) fn due(connection: &Connection, now: i64, count: usize) -> Result<Due, StoreError> {
-    let sql = "SELECT due_at, id FROM tasks WHERE due_at IS NOT NULL ORDER BY due_at, id LIMIT ?1";
+/// What is due, and what is among it that cannot be understood. A newer version's record is left alone.
+pub(super) fn due(
+    connection: &Connection,
+    now: i64,
+    count: usize,
+) -> Result<(Due, Vec<Unreadable>), StoreError> {
+    let sql = concat!("SELECT ", head_columns!(), " FROM tasks WHERE due_at <= ?1 ORDER BY due_at, id");
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let rows = statement
-        .query_map([limit(count.saturating_add(1))], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
-        })
-        .map_err(failed)?;
+    let mut rows = statement.query([now]).map_err(failed)?;
     let mut due = Due::default();
-    for row in rows {
-        let (due_at, id) = row.map_err(failed)?;
-        if due_at > now || due.ids.len() == count {
-            due.next = Some(Timestamp::from_unix_millis(due_at));
-            break;
+    let unreadable = read_each(&mut rows, |head| match head {
+        Ok(record) if due.ids.len() == count => {
+            due.next = record.due_at();
+            Ok(ControlFlow::Break(()))
         }
-        due.ids.push(id.into());
+        Ok(record) => {
+            due.ids.push(record.id);
+            Ok(ControlFlow::Continue(()))
+        }
+        Err(err) if err.kind() == StoreErrorKind::Unsupported => {
+            tracing::warn!(error = with_causes(&err), "a task that is due is left alone");
+            Ok(ControlFlow::Continue(()))
+        }
+        Err(err) => Err(err),
+    })?;
+    drop(rows);
+    if due.next.is_none() {
+        let sql = "SELECT due_at FROM tasks WHERE due_at > ?1 ORDER BY due_at LIMIT 1";
+        let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+        let next = statement.query_row([now], |row| row.get::<_, i64>(0)).optional().map_err(failed)?;
+        due.next = next.map(Timestamp::from_unix_millis);
     }
     let sql = "SELECT lease_until FROM tasks WHERE live = 1 ORDER BY lease_until LIMIT 1";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let lease_end = statement.query_row([], |row| row.get::<_, i64>(0)).optional().map_err(failed)?;
     due.lease_end = lease_end.map(Timestamp::from_unix_millis);
-    Ok(due)
+    Ok((due, unreadable))
 }
 
+/// The tasks of an owner; those that cannot be understood are left out.
 pub(super) fn list(
     connection: &Connection,
     owner: &Owner,
@@ -269,17 +358,30 @@ pub(super) fn list(
         "SELECT ",
         head_columns!(),
         " FROM tasks WHERE tenant = ?1 AND principal = ?2 AND (created_at, id) > (?3, ?4) \
-         ORDER BY created_at, id LIMIT ?5"
+         ORDER BY created_at, id"
     );
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let (created_at, id) = after.map_or((i64::MIN, ""), |cursor| (cursor.created_at(), cursor.id().as_str()));
-    let values = params![owner.tenant(), owner.principal(), created_at, id, limit(count)];
-    let rows = statement.query_map(values, raw_head).map_err(failed)?;
-    rows.map(|row| row.map_err(failed).and_then(RawHead::read)).collect()
-}
-
-fn limit(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
+    let mut rows =
+        statement.query(params![owner.tenant(), owner.principal(), created_at, id]).map_err(failed)?;
+    let mut records = Vec::new();
+    if count == 0 {
+        return Ok(records);
+    }
+    let unreadable = read_each(&mut rows, |head| {
+        match head {
+            Ok(record) => records.push(record),
+            Err(err) if err.kind() == StoreErrorKind::Unsupported => {
+                tracing::warn!(error = with_causes(&err), "a task is left out of a list");
+            }
+            Err(err) => return Err(err),
+        }
+        Ok(if records.len() == count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    for Unreadable { id, cause, .. } in unreadable {
+        tracing::warn!(task = id, error = with_causes(&cause), "a task is left out of a list");
+    }
+    Ok(records)
 }
 
 /// A row as SQLite has it.
@@ -295,13 +397,13 @@ struct RawHead {
 
 fn raw_head(row: &Row<'_>) -> rusqlite::Result<RawHead> {
     Ok(RawHead {
-        id: row.get(0)?,
-        text: row.get(1)?,
-        version: row.get(2)?,
-        fence: row.get(3)?,
-        attempt: row.get(4)?,
-        worker: row.get(5)?,
-        until: row.get(6)?,
+        id: row.get(1)?,
+        text: row.get(2)?,
+        version: row.get(3)?,
+        fence: row.get(4)?,
+        attempt: row.get(5)?,
+        worker: row.get(6)?,
+        until: row.get(7)?,
     })
 }
 

@@ -1,0 +1,229 @@
+//! The requests of one connection: which are worked on, which wait, which are given up.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    num::NonZeroUsize,
+};
+
+use mcp_tasks_types::v2026_07_28::RequestId;
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, Id, JoinSet},
+};
+
+use super::{StdioOptions, framing::Line};
+use crate::server::{Incoming, Reply, RequestContext, Server};
+
+/// What a request costs besides its own bytes.
+const OVERHEAD: usize = 1024;
+
+/// How many of the largest messages may be in memory for requests that are not answered yet; once for calls that wait
+/// and once for everything else.
+const MESSAGES: usize = 4;
+
+/// Enough for many small requests where no large ones are allowed.
+const LEAST_BUDGET: usize = 1 << 20;
+
+/// Number and string ids are different ids.
+type Key = String;
+
+fn key(id: &RequestId) -> Key {
+    match id {
+        RequestId::Integer(number) => number.to_string(),
+        RequestId::String(text) => format!("\"{text}\""),
+    }
+}
+
+/// The requests of one connection that are not answered yet; tasks are not among them (S-20).
+#[derive(Debug)]
+pub(super) struct Dispatch {
+    server: Server,
+    answers: mpsc::Sender<String>,
+    message_limit: usize,
+    /// How many calls are worked on at a time.
+    calls: NonZeroUsize,
+    work: JoinSet<()>,
+    /// What is worked on, or has an answer that has not left.
+    running: BTreeMap<Id, Running>,
+    running_calls: usize,
+    /// The sizes of everything that runs and is no call.
+    running_bytes: usize,
+    by_id: BTreeMap<Key, Place>,
+    waiting: VecDeque<Call>,
+    waiting_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Running {
+    key: Option<Key>,
+    /// None for a call, which counts by itself.
+    bytes: Option<usize>,
+}
+
+/// A call that waits for its turn.
+#[derive(Debug)]
+struct Call {
+    key: Key,
+    message: Incoming,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+enum Place {
+    Waits,
+    Runs(AbortHandle),
+}
+
+impl Dispatch {
+    pub(super) fn new(server: Server, answers: mpsc::Sender<String>, options: &StdioOptions) -> Self {
+        Self {
+            server,
+            answers,
+            message_limit: options.message_limit,
+            calls: NonZeroUsize::new(options.calls).unwrap_or(NonZeroUsize::MIN),
+            work: JoinSet::new(),
+            running: BTreeMap::new(),
+            running_calls: 0,
+            running_bytes: 0,
+            by_id: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+        }
+    }
+
+    /// Whether something is not answered yet.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.work.is_empty()
+    }
+
+    /// Whether another line may be read. There is no room when answers pile up because nobody reads them.
+    pub(super) fn has_room(&self) -> bool {
+        self.running_bytes < self.budget()
+    }
+
+    fn budget(&self) -> usize {
+        self.message_limit.saturating_mul(MESSAGES).max(LEAST_BUDGET)
+    }
+
+    /// Waits until the next answer has left, and begins with a call that has waited.
+    pub(super) async fn next_done(&mut self) {
+        let Some(done) = self.work.join_next_with_id().await else { return };
+        let id = match done {
+            Ok((id, ())) => id,
+            Err(error) => error.id(),
+        };
+        self.forget(id);
+        while self.running_calls < self.calls.get()
+            && let Some(call) = self.waiting.pop_front()
+        {
+            self.waiting_bytes -= call.bytes;
+            self.call(call.key, call.message);
+        }
+    }
+
+    fn forget(&mut self, id: Id) {
+        let Some(running) = self.running.remove(&id) else { return };
+        match running.bytes {
+            Some(bytes) => self.running_bytes -= bytes,
+            None => self.running_calls -= 1,
+        }
+        let Some(key) = running.key else { return };
+        // After a cancellation the id may belong to a later request already.
+        if let Some(Place::Runs(handle)) = self.by_id.get(&key)
+            && handle.id() == id
+        {
+            self.by_id.remove(&key);
+        }
+    }
+
+    /// Begins with a line.
+    pub(super) fn take(&mut self, line: Line) {
+        let Line::Message(line) = line else {
+            return self.reply(Reply::too_large(self.message_limit));
+        };
+        let bytes = line.len().saturating_add(OVERHEAD);
+        let message = Incoming::read(line);
+        if let Some(id) = message.cancels() {
+            return self.cancel(&key(&id));
+        }
+        let Some(id) = message.request_id() else {
+            self.answer(None, message, bytes);
+            return;
+        };
+        let key = key(id);
+        if self.is_in_use(&key) {
+            self.reply(Reply::id_in_use(id.clone()));
+        } else if !message.calls_tool() {
+            let handle = self.answer(Some(key.clone()), message, bytes);
+            self.by_id.insert(key, Place::Runs(handle));
+        } else if self.running_calls < self.calls.get() {
+            self.call(key, message);
+        } else if self.waiting_bytes.saturating_add(bytes) <= self.budget() {
+            self.waiting_bytes += bytes;
+            self.by_id.insert(key.clone(), Place::Waits);
+            self.waiting.push_back(Call { key, message, bytes });
+        } else {
+            self.reply(Reply::busy(id.clone()));
+        }
+    }
+
+    /// An answered id is free again, even if the answer was handed over this moment.
+    fn is_in_use(&self, key: &str) -> bool {
+        match self.by_id.get(key) {
+            Some(Place::Runs(handle)) => !handle.is_finished(),
+            Some(Place::Waits) => true,
+            None => false,
+        }
+    }
+
+    /// No further message for that request. A task that it has created lives on (S-18).
+    fn cancel(&mut self, key: &str) {
+        match self.by_id.remove(key) {
+            Some(Place::Runs(handle)) => handle.abort(),
+            Some(Place::Waits) => {
+                if let Some(place) = self.waiting.iter().position(|call| call.key == key)
+                    && let Some(call) = self.waiting.remove(place)
+                {
+                    self.waiting_bytes -= call.bytes;
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn call(&mut self, key: Key, message: Incoming) {
+        self.running_calls += 1;
+        let handle = self.spawn(Some(key.clone()), None, message);
+        self.by_id.insert(key, Place::Runs(handle));
+    }
+
+    fn answer(&mut self, key: Option<Key>, message: Incoming, bytes: usize) -> AbortHandle {
+        self.running_bytes += bytes;
+        self.spawn(key, Some(bytes), message)
+    }
+
+    fn spawn(&mut self, key: Option<Key>, bytes: Option<usize>, message: Incoming) -> AbortHandle {
+        let (server, answers) = (self.server.clone(), self.answers.clone());
+        let handle = self.work.spawn(async move {
+            let context = RequestContext::new(server.owner().clone());
+            send(&answers, server.answer(&context, message).await).await;
+        });
+        self.running.insert(handle.id(), Running { key, bytes });
+        handle
+    }
+
+    /// Sends what needs no work. Not from here, since the output may be stuck.
+    fn reply(&mut self, reply: Reply) {
+        let answers = self.answers.clone();
+        self.running_bytes += OVERHEAD;
+        let handle = self.work.spawn(async move { send(&answers, reply).await });
+        self.running.insert(handle.id(), Running { key: None, bytes: Some(OVERHEAD) });
+    }
+}
+
+async fn send(answers: &mpsc::Sender<String>, reply: Reply) {
+    if let Some(text) = reply.into_text() {
+        // A closed queue means that the output failed; the connection ends by that.
+        let _ = answers.send(text).await;
+    }
+}
