@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mcp_tasks_types::{RawJson, TaskId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::task::JoinHandle;
 
 use crate::engine::Run;
 use crate::error::Interrupted;
@@ -35,12 +36,16 @@ impl TaskContext {
 
     /// Tells people where the task stands. Recorded and visible when it returns.
     ///
+    /// A body that runs again repeats what it said long ago. As long as the record has steps or answers ahead of it,
+    /// that is not written, so that nobody sees the task go backwards.
+    ///
     /// # Errors
     ///
     /// When the run is over.
     pub async fn status(&self, message: impl Into<String>) -> Result<(), Interrupted> {
         self.checkpoint()?;
         match self.run.token() {
+            Some(_) if self.run.is_behind() => Ok(()),
             Some(token) => self.run.emit(Event::Status { token, message: message.into() }).await,
             None => Ok(()),
         }
@@ -120,7 +125,7 @@ impl TaskContext {
             return Err(run.cannot_ask());
         };
         let key = run.use_key(declared);
-        let mut withdrawal = Withdrawal { run, token, key: &key, pending: false };
+        let mut withdrawal = Withdrawal { run, token, key: &key, asking: None, pending: true };
         match run.record().input(&key) {
             Some(input) if input.fingerprint != declaration.fingerprint() => {
                 return Err(
@@ -130,12 +135,13 @@ impl TaskContext {
             Some(_) => {}
             None => {
                 let input = InputRecord::new(&key, declaration.request().clone(), declaration.fingerprint());
-                // Asking and withdrawing run in this order even if the body loses interest in between.
-                withdrawal.pending = true;
-                run.emit(Event::Ask { token, inputs: vec![input] }).await?;
+                let asking = withdrawal.asking.insert(run.ask(token, input));
+                let asked = asking.await;
+                withdrawal.asking = None;
+                asked
+                    .unwrap_or_else(|_| Err(run.fault(format!("the question `{key}` could not be asked"))))?;
             }
         }
-        withdrawal.pending = true;
         let answer = run.wait(|record| match record.input(&key).map(|input| &input.state) {
             Some(InputState::Answered { response }) => Some(response.clone()),
             _ => None,
@@ -162,6 +168,8 @@ struct Withdrawal<'a> {
     run: &'a Arc<Run>,
     token: u64,
     key: &'a str,
+    /// The question on its way into the record; it is taken back when it is there.
+    asking: Option<JoinHandle<Result<(), Interrupted>>>,
     pending: bool,
 }
 
@@ -174,7 +182,12 @@ impl Drop for Withdrawal<'_> {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (run, event) =
             (Arc::clone(self.run), Event::Withdraw { token: self.token, key: self.key.to_owned() });
+        let asking = self.asking.take();
         runtime.spawn(async move {
+            if let Some(asking) = asking {
+                // Whether it could be asked, the withdrawal finds out.
+                let _ = asking.await;
+            }
             // If it comes too late, there is nothing to take back.
             let _ = run.emit(event).await;
         });

@@ -182,9 +182,19 @@ impl Core {
         event: Event,
         patience: Patience,
     ) -> Result<SharedRecord, Unwritten> {
+        self.transition_surely_with(known, |_| Some(event.clone()), patience).await
+    }
+
+    /// The same for an event that depends on the record.
+    pub(super) async fn transition_surely_with(
+        &self,
+        known: SharedRecord,
+        decide: impl Fn(&TaskRecord) -> Option<Event> + Send + Sync,
+        patience: Patience,
+    ) -> Result<SharedRecord, Unwritten> {
         let mut retry = Retry::new(patience);
         loop {
-            match self.transition(Arc::clone(&known), event.clone()).await {
+            match self.transition_with(Arc::clone(&known), |record| Ok(decide(record))).await {
                 Err(Unwritten::Store(err)) => retry.after(self, err).await.map_err(Unwritten::Store)?,
                 done => return done,
             }

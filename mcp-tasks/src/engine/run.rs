@@ -1,15 +1,17 @@
 //! One run of a body: what it knows of its task, and whether it may go on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use mcp_tasks_types::TaskId;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tracing::Instrument as _;
 
 use super::core::{Core, Patience, Retry, Tool, Unwritten};
 use crate::error::{Interrupted, InterruptedKind, with_causes};
 use crate::lifecycle::{Event, IllegalReason};
-use crate::record::{InputState, SharedRecord, StepRecord, TaskRecord};
+use crate::record::{InputRecord, InputState, SharedRecord, StepRecord, TaskRecord};
 use crate::store::{Parts, StoreErrorKind};
 
 /// One run of a body.
@@ -40,12 +42,15 @@ struct Signal {
     stop: Option<InterruptedKind>,
 }
 
-/// Names used so far in this run, and what earlier runs recorded.
+/// Names used so far in this run, and what earlier runs recorded and this one has not come to yet.
 #[derive(Default)]
 struct Replay {
     steps: BTreeMap<String, StepRecord>,
+    keys: BTreeSet<String>,
     used_steps: BTreeMap<String, u32>,
     used_keys: BTreeMap<String, u32>,
+    /// Whether the run has done something new, after which what is left of the record may never come.
+    past: bool,
 }
 
 impl Run {
@@ -53,9 +58,11 @@ impl Run {
     pub(super) fn of_task(core: Arc<Core>, tool: Arc<Tool>, record: SharedRecord) -> Arc<Self> {
         let token = record.lease.as_ref().map_or(0, |lease| lease.token);
         let steps = record.steps.iter().map(|step| (step.name.clone(), step.clone())).collect();
+        let asked = record.inputs.iter().filter(|input| input.state != InputState::Withdrawn);
+        let keys = asked.map(|input| input.key.clone()).collect();
         let mut run = Self::new(core, tool, record);
         run.token = Some(token);
-        run.replay = Mutex::new(Replay { steps, ..Replay::default() });
+        run.replay = Mutex::new(Replay { steps, keys, ..Replay::default() });
         Arc::new(run)
     }
 
@@ -189,6 +196,32 @@ impl Run {
         }
     }
 
+    /// Asks a question under a key of its own, in a task of its own: a body that loses interest meanwhile finds the
+    /// question asked when it takes it back.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        token: u64,
+        input: InputRecord,
+    ) -> JoinHandle<Result<(), Interrupted>> {
+        let run = Arc::clone(self);
+        let asking = async move {
+            let decide = |record: &TaskRecord| {
+                // Keys are used once, so that is this very question: it was written and the answer got lost.
+                let known = record.input(&input.key);
+                let done = known.is_some_and(|known| known.fingerprint == input.fingerprint);
+                (!done).then(|| Event::Ask { token, inputs: vec![input.clone()] })
+            };
+            match run.core.transition_surely_with(run.record(), decide, Patience::Short).await {
+                Ok(record) => {
+                    run.publish(&record);
+                    Ok(())
+                }
+                Err(refusal) => Err(run.refused(refusal).await),
+            }
+        };
+        tokio::spawn(asking.in_current_span())
+    }
+
     /// What a refused write means for the run.
     async fn refused(&self, refusal: Unwritten) -> Interrupted {
         match refusal {
@@ -211,13 +244,24 @@ impl Run {
         self.replay.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The name under which a step is recorded: its own, with a number from the second time on.
+    /// The name under which a step is recorded: its own, with a number from the second time on. The sign before the
+    /// number is doubled in the step's own name, so that a name that looks numbered is another one.
     pub(crate) fn use_step(&self, name: &str) -> String {
-        numbered(&mut self.replay().used_steps, name)
+        numbered(&mut self.replay().used_steps, &name.replace('#', "##"))
     }
 
+    /// What an earlier run recorded under this name, which is used once in a run.
     pub(crate) fn recorded_step(&self, name: &str) -> Option<StepRecord> {
-        self.replay().steps.get(name).cloned()
+        let mut replay = self.replay();
+        let recorded = replay.steps.remove(name);
+        replay.past |= recorded.is_none();
+        recorded
+    }
+
+    /// Whether the body still does what an earlier run did before, so that the record is ahead of it.
+    pub(crate) fn is_behind(&self) -> bool {
+        let replay = self.replay();
+        !replay.past && !(replay.steps.is_empty() && replay.keys.is_empty())
     }
 
     /// The key under which a question is asked: a question that was taken back is asked anew.
@@ -227,6 +271,7 @@ impl Run {
         loop {
             let key = numbered(&mut replay.used_keys, declared);
             if record.input(&key).is_none_or(|input| input.state != InputState::Withdrawn) {
+                replay.past |= !replay.keys.remove(&key);
                 return key;
             }
         }
@@ -240,22 +285,42 @@ impl Run {
                 Ok(()) => return Ok(()),
                 Err(err) => err,
             };
-            match err.kind() {
+            let err = match err.kind() {
                 StoreErrorKind::NotFound => return Err(self.refused(Unwritten::Gone).await),
-                StoreErrorKind::Conflict => {
-                    // The record tells why; if it does not, the step was recorded by a twin of this run.
-                    if let Ok(Some(record)) = self.core.store.load(&self.id, Parts::Head).await {
-                        self.publish(&record);
-                    }
-                    self.stop(InterruptedKind::LeaseLost);
-                    return self.checkpoint();
-                }
-                _ => {
-                    if let Err(err) = retry.after(&self.core, err).await {
-                        return Err(self.refused(Unwritten::Store(err)).await);
-                    }
-                }
+                // The record tells why.
+                StoreErrorKind::Conflict => match self.core.store.load(&self.id, Parts::Whole).await {
+                    Ok(Some(record)) => return self.step_in_the_way(token, &step, &record),
+                    Ok(None) => return Err(self.refused(Unwritten::Gone).await),
+                    Err(err) => err,
+                },
+                _ => err,
+            };
+            if let Err(err) = retry.after(&self.core, err).await {
+                return Err(self.refused(Unwritten::Store(err)).await);
             }
+        }
+    }
+
+    /// What it means that a step could not be added to the record as it is.
+    fn step_in_the_way(
+        &self,
+        token: u64,
+        step: &StepRecord,
+        record: &SharedRecord,
+    ) -> Result<(), Interrupted> {
+        if record.lease.as_ref().is_none_or(|lease| lease.token != token) {
+            self.publish(record);
+            // A record without news has another worker all the same.
+            self.stop(InterruptedKind::LeaseLost);
+            return self.checkpoint();
+        }
+        match record.steps.iter().find(|known| known.name == step.name) {
+            // It was written, and the answer got lost.
+            Some(known) if known == step => Ok(()),
+            Some(_) => {
+                Err(self.fault(format!("the step `{}` is in the record with another value", step.name)))
+            }
+            None => Err(self.fault(format!("the step `{}` could not be recorded", step.name))),
         }
     }
 }

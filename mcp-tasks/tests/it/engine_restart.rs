@@ -59,6 +59,33 @@ async fn steps_with_names_like_numbers_are_told_apart() {
     assert_eq!(text(&next.settled(&id).await), "1,1,2,1,2,1,2,1,1,true,2");
 }
 
+/// P020: what a body says again while it is run again is not told again; what is new is.
+#[tokio::test]
+async fn task_that_is_run_again_does_not_go_backwards() {
+    let bench = bench().await;
+    let script = json!([
+        ["status", "one"],
+        ["step", "backwards"],
+        ["status", "two"],
+        ["ask", "approve"],
+        ["status", "three"],
+        ["count", "backwards end"],
+        ["until cancelled", ""],
+    ]);
+    let id = bench.create(script).await;
+    let before = bench.asked(&id, 1).await;
+    bench.clock.advance(1_000);
+    let next = bench.restarted().await;
+    next.update(&id, json!({"approve": accept(true)})).await.unwrap();
+    eventually("the second run", || count("backwards end") == 1).await;
+    let third = bench.restarted().await;
+    eventually("the third run", || count("backwards end") == 2).await;
+    // Two writes by each taking up (the lease's end and its claim), one by the answer and one by `three`.
+    assert_eq!(before.status_message.as_deref(), Some("two"));
+    assert_eq!(third.get(&id).await.version, before.version + 6);
+    assert_eq!(count("backwards"), 1);
+}
+
 /// P089: a task that does not promise to be run again fails and says why, within the start.
 #[tokio::test]
 async fn mortal_task_fails_honestly() {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use mcp_tasks::record::{InputState, State};
 #[cfg(feature = "sqlite")]
 use mcp_tasks::record::ToolFingerprint;
+use mcp_tasks::record::{InputState, State};
 use mcp_tasks::testing::{ManualClock, reopened};
 #[cfg(feature = "sqlite")]
 use mcp_tasks::types::Timestamp;
@@ -113,12 +113,10 @@ impl<S: Store> Bench<S> {
         let id = self.create(script).await;
         self.said(&id, "dropped").await;
         let taken_back = |record: &TaskRecord| {
-            record.inputs.len() == 3
-                && record.inputs.iter().all(|input| input.state == InputState::Withdrawn)
+            record.inputs.len() == 3 && record.inputs.iter().all(|input| input.state == InputState::Withdrawn)
         };
         let patience = std::time::Duration::from_secs(10);
-        let waited =
-            tokio::time::timeout(patience, self.engine.wait(&self.owner, &id, taken_back)).await;
+        let waited = tokio::time::timeout(patience, self.engine.wait(&self.owner, &id, taken_back)).await;
         assert!(waited.is_ok(), "{:?}", self.get(&id).await.inputs);
         assert_eq!(waited.unwrap().unwrap().state, State::Working);
     }
