@@ -13,14 +13,31 @@ use crate::run::{cargo, root};
 /// features of serde_json.
 const FIXTURES: &[&str] = &["mcp-tasks/tests/one_dependency", "mcp-tasks-types/tests/features"];
 
+/// What takes too long for every run: the types beside a validator of JSON Schema.
+const LONG: &[&str] = &["mcp-tasks-types/tests/oracle"];
+/// How many random messages of each type a long run reads.
+const LONG_MESSAGES: &str = "1000";
+
 /// Runs the workspace's tests, then the fixtures', and prints the sums.
-pub(crate) fn run() -> ExitCode {
+pub(crate) fn run(arguments: &[String]) -> ExitCode {
+    let long = match arguments {
+        [] => false,
+        [flag] if flag == "--long" => true,
+        _ => {
+            eprintln!("usage: cargo xtask test [--long]");
+            return ExitCode::from(2);
+        }
+    };
     let mut runs = vec![cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])];
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    for folder in FIXTURES {
+    for folder in FIXTURES.iter().chain(if long { LONG } else { &[] }) {
         let mut fixture = cargo(&["test", "--manifest-path"]);
         fixture.arg(root().join(folder).join("Cargo.toml")).arg("--target-dir").arg(target.join("fixtures"));
         runs.push(fixture);
+    }
+
+    if long {
+        runs.iter_mut().for_each(|command| drop(command.env("MCP_TASKS_MESSAGES", LONG_MESSAGES)));
     }
 
     let mut total = Counts::default();
