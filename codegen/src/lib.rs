@@ -8,8 +8,10 @@
 //! bytes. Faults name the file and the JSON pointer, all of a stage at once. The dialect of the schema files is
 //! described in `schema/README.md` of the repository.
 
+mod accept;
 mod check;
 mod config;
+pub mod diff;
 pub mod drift;
 mod error;
 mod front;

@@ -65,6 +65,8 @@ pub(crate) struct Object {
     pub(crate) at_least_one: Vec<String>,
     /// The method of a request or notification.
     pub(crate) method: Option<String>,
+    /// Who sends it, as `x-mcp-direction` says.
+    pub(crate) direction: Option<String>,
     /// The identifier of the extension whose settings the object is.
     pub(crate) extension: Option<String>,
 }
@@ -174,7 +176,7 @@ pub(crate) struct MemberArm {
 }
 
 /// When an arm is chosen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     /// Whatever is left.
     Always,

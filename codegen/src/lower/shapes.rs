@@ -60,7 +60,8 @@ impl<'a> Lowering<'a> {
             self.fault(at, "`x-mcp-method` and the constant of the member `method` go together");
         }
         let extension = schema.get("x-extension-id").and_then(Json::text).map(str::to_owned);
-        Some(Object { parts, at_least_one, method, extension })
+        let direction = schema.get("x-mcp-direction").and_then(Json::text).map(str::to_owned);
+        Some(Object { parts, at_least_one, method, direction, extension })
     }
 
     fn composed(&mut self, at: &At<'_>, owner: &str, target: &str, schema: &'a Json, parts: &mut Vec<Part>) {
