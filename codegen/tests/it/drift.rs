@@ -257,6 +257,24 @@ fn what_a_reference_leads_to_is_compared_there_and_once() {
 }
 
 #[test]
+fn a_reference_to_another_definition_of_both_sides_is_a_difference() {
+    let with = |member: &str| {
+        let definition = |text: &str| object(&format!(r#""{text}":{{"type":"string"}}"#), "");
+        format!(
+            r##"{{"A":{},"B":{},"C":{}}}"##,
+            object(&format!(r#""m":{member}"#), ""),
+            definition("b"),
+            definition("c")
+        )
+    };
+    let (b, c) = (r##"{"$ref":"#/$defs/B"}"##, r##"{"$ref":"#/$defs/C"}"##);
+    let choice = format!(r#"{{"anyOf":[{b},{c}]}}"#);
+    check(&with(b), &with(c), &["A.m: type, B, C"]);
+    check(&with(b), &with(&choice), &["A.m: type, B, B, C"]);
+    check(&with(&choice), &with(&choice), &[]);
+}
+
+#[test]
 fn error_codes_are_compared_wherever_they_stand() {
     let listed = r#"{"A":{"x-error-codes":true,"oneOf":[{"const":-1},{"const":-2}]}}"#;
     let inside = |codes: &[i64]| {
