@@ -47,7 +47,7 @@ pub(crate) enum ItemKind {
     /// A name for a plain type.
     Newtype(TypeRef),
     ErrorCodes(Vec<ErrorCode>),
-    /// A type written by hand, as a path from the types crate's root.
+    /// A type that is not made here: written by hand or of a revision, as a path from the types crate's root.
     Replaced(String),
 }
 

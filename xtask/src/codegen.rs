@@ -1,35 +1,116 @@
-//! `cargo xtask codegen [--check]`: reads `schema/`, writes or compares `mcp-tasks-types/src/generated/`.
+//! `cargo xtask codegen [--check]`: reads `schema/`, writes or compares `mcp-tasks-types/src/generated/` and the
+//! reference. With `--schema DIR --out DIR` it does the same for an extension of somebody else's.
 
 use std::path::Path;
 
-use mcp_tasks_codegen::{Generation, Options, TextFile, generate};
+use mcp_tasks_codegen::{Error, Generation, Options, TextFile, generate};
 
-use crate::output::{Output, read, sorted};
+use crate::output::{Output, Owns, read, say, sorted};
 
 /// The folder that holds generated files and nothing else.
 const OUTPUT: &str = "mcp-tasks-types/src/generated";
 /// The command that a stale file's message tells the reader to run.
 const COMMAND: &str = "cargo xtask codegen";
+const USAGE: &str = "\
+usage: cargo xtask codegen [--check]
+       cargo xtask codegen --schema DIR --out DIR [--root PATH] [--check]";
 
-/// Runs the command; `root` is the workspace's folder.
+/// Runs the command; `root` is the workspace's folder. Folders that are named on the command line are named from where
+/// the caller stands.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
-    let check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => return Err("usage: cargo xtask codegen [--check]".to_owned()),
-    };
+    let (mut schema, mut out, mut types, mut check) = (None, None, None, false);
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let slot = match argument.as_str() {
+            "--check" => {
+                check = true;
+                continue;
+            }
+            "--schema" => &mut schema,
+            "--out" => &mut out,
+            "--root" => &mut types,
+            _ => return Err(USAGE.to_owned()),
+        };
+        *slot = Some(rest.next().ok_or(USAGE)?.as_str());
+    }
+    match (schema, out, types) {
+        (None, None, None) => ours(root, check),
+        (Some(schema), Some(out), types) => {
+            say(&Extension { from: Path::new(""), schema, out, types }.settle(check)?);
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    }
+}
+
+fn ours(root: &Path, check: bool) -> Result<(), String> {
     let (code, reference) = (expected(root)?, reference_of(root)?);
-    // Both are told about before the command ends.
     let outcomes = [output(root).settle(&code, check), docs(root).settle(&[reference], check)];
-    outcomes.into_iter().collect()
+    let mut faults = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Ok(line) => say(&line),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// An extension of somebody else's: one schema folder outside `schema/`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extension<'a> {
+    /// The folder that the other two are named from.
+    pub(crate) from: &'a Path,
+    pub(crate) schema: &'a str,
+    pub(crate) out: &'a str,
+    /// The path by which the generated code names the types crate.
+    pub(crate) types: Option<&'a str>,
+}
+
+impl Extension<'_> {
+    /// Writes the extension's code, or compares it.
+    pub(crate) fn settle(&self, check: bool) -> Result<String, String> {
+        let folder = self.from.join(self.schema);
+        let mut generation = generation(self.from, &folder)?
+            .ok_or_else(|| format!("{} is no schema folder: it holds no codegen.toml", self.schema))?;
+        // Where somebody keeps their folders on their machine is nobody's business.
+        let (schema, out) = (shown(self.schema), shown(self.out));
+        for file in std::iter::once(&mut generation.config).chain(&mut generation.schemas) {
+            let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+            file.path = format!("{schema}/{name}");
+        }
+        let mut command = format!("{COMMAND} --schema {schema} --out {out}");
+        let mut options = Options::outside("");
+        if let Some(types) = self.types {
+            command = format!("{command} --root {types}");
+            types.clone_into(&mut options.root);
+        }
+        options.command.clone_from(&command);
+        let files = generate(&[generation], &options).map_err(|errors| refused(&errors))?;
+        let module = files
+            .iter()
+            .find_map(|file| file.path.strip_suffix(".schema.json"))
+            .ok_or_else(|| format!("{schema} makes no module"))?;
+        let owns = Owns::Marked(module);
+        Output { root: self.from, folder: self.out, command: &command, owns }.settle(&files, check)
+    }
+}
+
+/// A folder as generated files name it: as it was given, or by its last part when that was a path of one machine.
+fn shown(folder: &str) -> String {
+    let path = Path::new(folder);
+    match path.file_name() {
+        Some(name) if path.is_absolute() => name.to_string_lossy().into_owned(),
+        _ => folder.replace('\\', "/").trim_end_matches('/').to_owned(),
+    }
 }
 
 fn output(root: &Path) -> Output<'_> {
-    Output { root, folder: OUTPUT, command: COMMAND, whole: true }
+    Output { root, folder: OUTPUT, command: COMMAND, owns: Owns::Everything }
 }
 
 fn docs(root: &Path) -> Output<'_> {
-    Output { root, folder: "docs", command: COMMAND, whole: false }
+    Output { root, folder: "docs", command: COMMAND, owns: Owns::Nothing }
 }
 
 /// The reference of all generations, oldest first.
@@ -38,17 +119,22 @@ fn reference_of(root: &Path) -> Result<TextFile, String> {
     // Dates sort as they are; the draft has none and came first.
     generations
         .sort_by_key(|generation| (!generation.config.path.contains("sep-"), generation.config.path.clone()));
-    mcp_tasks_codegen::reference::reference(&generations)
-        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    mcp_tasks_codegen::reference::reference(&generations).map_err(|errors| told(&errors))
 }
 
 /// What the schema says the generated files are.
 fn expected(root: &Path) -> Result<Vec<TextFile>, String> {
     let generations = generations(root)?;
-    generate(&generations, &Options::default()).map_err(|errors| {
-        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        format!("{}\n{} faults in the schema; nothing was written", lines.join("\n"), lines.len())
-    })
+    generate(&generations, &Options::default()).map_err(|errors| refused(&errors))
+}
+
+/// Faults, a line each.
+pub(crate) fn told(errors: &[Error]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn refused(errors: &[Error]) -> String {
+    format!("{}\n{} faults in the schema; nothing was written", told(errors), errors.len())
 }
 
 pub(crate) fn generations(root: &Path) -> Result<Vec<Generation>, String> {
@@ -84,11 +170,11 @@ mod tests {
 
     use super::{OUTPUT, docs, expected, output, reference_of, sorted};
 
-    fn write(root: &Path) -> Result<(), String> {
+    fn write(root: &Path) -> Result<String, String> {
         output(root).settle(&expected(root)?, false)
     }
 
-    fn check(root: &Path) -> Result<(), String> {
+    fn check(root: &Path) -> Result<String, String> {
         output(root).settle(&expected(root)?, true)
     }
 

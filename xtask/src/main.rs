@@ -19,8 +19,11 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   codegen [--check]   write the generated types from schema/, or tell what is stale
+  codegen --schema DIR --out DIR [--root PATH] [--check]
+                      the same for an extension of somebody else's
   schema drift --generation G FILE...
                       our schema against a published one
+  schema diff OLD NEW what changed between two schema folders, and whom it breaks
   wire [--list]       read and write back messages, one JSON line each
   test                run all tests and print how many passed
   demo                drive the example server through the reference sequence
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
     match command.as_str() {
         "codegen" => run::reported(codegen::run(&run::root(), &rest)),
         "samples" => run::reported(samples::run(&run::root(), &rest)),
-        "schema" => run::reported(schema::run(&run::root(), &rest)),
+        "schema" => schema::run(&run::root(), &rest),
         "wire" => run::wire_package("wire", &rest, false),
         "test" => run::without_arguments(&command, &rest, test::run),
         "demo" => demo::run(&rest),

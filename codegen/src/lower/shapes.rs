@@ -81,6 +81,9 @@ impl<'a> Lowering<'a> {
         schema: &'a Json,
         parts: &mut Vec<Part>,
     ) {
+        if self.config.replace.contains_key(target) {
+            self.fault(at, format!("`{target}` is a type of its own in [replace], and cannot be composed"));
+        }
         if schema.get("x-mixin").is_some() {
             self.only(at, schema, &[PART, &["x-mixin", "allOf"]].concat());
         }
