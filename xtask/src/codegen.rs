@@ -44,16 +44,22 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
 }
 
 fn ours(root: &Path, check: bool) -> Result<(), String> {
+    let (told, faults) = settled(root, check)?;
+    told.iter().for_each(|line| say(line));
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// Writes or compares code and reference, and gives what went well and what did not.
+pub(crate) fn settled(root: &Path, check: bool) -> Result<(Vec<String>, Vec<String>), String> {
     let (code, reference) = (expected(root)?, reference_of(root)?);
-    let outcomes = [output(root).settle(&code, check), docs(root).settle(&[reference], check)];
-    let mut faults = Vec::new();
-    for outcome in outcomes {
+    let (mut told, mut faults) = (Vec::new(), Vec::new());
+    for outcome in [output(root).settle(&code, check), docs(root).settle(&[reference], check)] {
         match outcome {
-            Ok(line) => say(&line),
+            Ok(line) => told.push(line),
             Err(fault) => faults.push(fault),
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+    Ok((told, faults))
 }
 
 /// An extension of somebody else's: one schema folder outside `schema/`.

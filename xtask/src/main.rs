@@ -12,6 +12,8 @@ mod run;
 mod samples;
 mod schema;
 mod test;
+#[cfg(test)]
+mod walk;
 
 use std::process::ExitCode;
 

@@ -74,3 +74,19 @@ fn drift_of(root: &Path, name: &str, files: &[String]) -> Result<(), String> {
         Err(format!("schema/{name} and the published schema have drifted apart"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::diff_of;
+
+    #[test]
+    fn folders_are_compared_and_what_is_none_is_told() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        assert!(!diff_of(root, "schema/2026-07-28", "schema/2026-07-28/").unwrap().breaks());
+        assert!(diff_of(root, "schema/2025-11-25", "schema/2026-07-28").unwrap().breaks());
+        let message = diff_of(root, "schema/2026-07-28", "docs").unwrap_err();
+        assert_eq!(message, "docs is no schema folder: it holds no codegen.toml");
+    }
+}

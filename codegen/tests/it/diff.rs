@@ -462,6 +462,26 @@ fn names_in_rust_and_types_by_hand() {
     assert_eq!(against("[replace]\nAny = \"RawObject\""), ["Any | type | fine | breaks | RawObject"]);
 }
 
+/// Definitions that lead back to themselves are compared once around.
+#[test]
+fn circles_through_lists_end() {
+    let tree = |name: &str, leaf: &str| {
+        format!(
+            r##"{{"Root":{{"description":"D.","type":"object","properties":{{"tree":{{"description":"D.","$ref":"#/$defs/{name}"}}}},"additionalProperties":{{}}}},
+            "{name}":{{"description":"D.","type":"object","properties":{{"leaf":{{"description":"D.","type":"{leaf}"}},"more":{{"description":"D.","type":"array","items":{{"$ref":"#/$defs/{name}"}}}}}},"additionalProperties":{{}}}}}}"##
+        )
+    };
+    let marks = |leaf: &str| {
+        let diff =
+            diff(&generation(&tree("Tree", "integer"), "v1", ""), &generation(&tree("Bush", leaf), "v2", ""));
+        let row = rows(&diff.unwrap()).into_iter().find(|row| row.starts_with("Root.tree")).unwrap();
+        row.split(" | ").skip(2).take(2).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(marks("integer"), "fine fine");
+    assert_eq!(marks("number"), "breaks fine");
+    assert_eq!(marks("string"), "breaks breaks");
+}
+
 #[test]
 fn a_description_is_no_change() {
     let text = BASE.replace("\"D.\"", "\"Other words.\"");
