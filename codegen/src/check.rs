@@ -62,7 +62,7 @@ impl<'a> Check<'a> {
 
     fn item(&mut self, file: &str, place: &str, item: &'a Item) {
         if let ItemKind::Replaced(path) = &item.kind {
-            if !names::is_ident(path) {
+            if !names::is_type_path(path) {
                 self.fault(file, place, format!("`{path}` in [replace] is no name of a type"));
             }
             return;

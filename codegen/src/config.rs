@@ -20,7 +20,7 @@ pub(crate) struct Config {
     /// `Definition.member` to Rust field.
     #[serde(default)]
     pub(crate) fields: BTreeMap<String, String>,
-    /// Definition to a type written by hand.
+    /// Definition to a type of the types crate, from its root: one written by hand, or one of a revision.
     #[serde(default)]
     pub(crate) replace: BTreeMap<String, String>,
 }

@@ -235,6 +235,9 @@ fn compare(ours: &Schemas, theirs: &Schemas) -> Drift {
             found(name, Kind::Definition, "defined".to_owned(), "not there".to_owned());
         }
     }
+    let known = |names: &BTreeSet<String>| {
+        names.iter().all(|name| ours.contains_key(name) && theirs.contains_key(name))
+    };
     let mut compared = 0;
     for (name, schema) in theirs {
         let Some(our_schema) = ours.get(name) else {
@@ -250,7 +253,7 @@ fn compare(ours: &Schemas, theirs: &Schemas) -> Drift {
             continue;
         }
         let (our_form, their_form) = (Form::of(our_schema, ours), Form::of(schema, theirs));
-        compare_forms(name, &our_form, &their_form, &mut found);
+        compare_forms(name, &our_form, &their_form, &known, &mut found);
     }
     let (our_codes, their_codes) = (codes(ours), codes(theirs));
     for code in our_codes.difference(&their_codes) {
@@ -264,7 +267,13 @@ fn compare(ours: &Schemas, theirs: &Schemas) -> Drift {
     drift
 }
 
-fn compare_forms(at: &str, ours: &Form, theirs: &Form, found: &mut impl FnMut(&str, Kind, String, String)) {
+fn compare_forms(
+    at: &str,
+    ours: &Form,
+    theirs: &Form,
+    known: &impl Fn(&BTreeSet<String>) -> bool,
+    found: &mut impl FnMut(&str, Kind, String, String),
+) {
     if ours.is_object() && theirs.is_object() {
         for (name, member) in &ours.members {
             if !theirs.members.contains_key(name) {
@@ -281,11 +290,16 @@ fn compare_forms(at: &str, ours: &Form, theirs: &Form, found: &mut impl FnMut(&s
             if our_member.required != their_member.required {
                 found(&at, Kind::Required, yes(our_member.required), yes(their_member.required));
             }
-            // What is a definition on both sides is compared there, once.
+            // What is the same definition on both sides is compared there, once. What is none of ours, or has no
+            // published counterpart, is told as a definition; two that both sides know are not the same thing.
+            let (our_targets, their_targets) = (&our_member.form.targets, &their_member.form.targets);
             let elsewhere =
-                our_member.form.is_object() && their_member.form.is_object() && their_member.form.referenced;
+                our_member.form.is_object() && their_member.form.is_object() && !their_targets.is_empty();
+            if elsewhere && known(our_targets) && known(their_targets) && our_targets != their_targets {
+                found(&at, Kind::Type, list(our_targets), list(their_targets));
+            }
             if !elsewhere {
-                compare_forms(&at, &our_member.form, &their_member.form, found);
+                compare_forms(&at, &our_member.form, &their_member.form, known, found);
             }
         }
         return;
@@ -317,8 +331,8 @@ struct Form {
     members: BTreeMap<String, Member>,
     /// The form of items, in words.
     items: Option<String>,
-    /// Whether it is a reference to a definition.
-    referenced: bool,
+    /// The definitions that it is a reference to; several for a choice of references.
+    targets: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -347,7 +361,8 @@ impl Form {
         if let Some(name) = reference(schema) {
             return match all.get(name) {
                 Some(target) if depth > 0 => {
-                    Self { referenced: true, ..Self::at_depth(target, all, depth - 1) }
+                    let targets = arms(target, all).unwrap_or_else(|| BTreeSet::from([name.to_owned()]));
+                    Self { targets, ..Self::at_depth(target, all, depth - 1) }
                 }
                 _ => Self { types: BTreeSet::from(["object".to_owned()]), ..Self::default() },
             };
@@ -391,7 +406,9 @@ impl Form {
         if !arms.is_empty() && schema.get("x-error-codes").is_none() {
             let arms = arms.iter().map(|arm| Self::at_depth(arm, all, depth)).collect();
             let either = Self::either(arms);
-            form.referenced |= either.referenced;
+            if form.targets.is_empty() {
+                form.targets.clone_from(&either.targets);
+            }
             form.merge(either);
         }
         form
@@ -424,7 +441,9 @@ impl Form {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let free = arms.iter().any(|arm| arm.values.is_empty());
         let any = arms.iter().any(|arm| arm.types.is_empty());
-        out.referenced = arms.iter().all(|arm| arm.referenced);
+        if arms.iter().all(|arm| !arm.targets.is_empty()) {
+            out.targets = arms.iter().flat_map(|arm| arm.targets.iter().cloned()).collect();
+        }
         for arm in arms {
             if !any {
                 out.types.extend(arm.types);

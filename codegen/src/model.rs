@@ -47,7 +47,7 @@ pub(crate) enum ItemKind {
     /// A name for a plain type.
     Newtype(TypeRef),
     ErrorCodes(Vec<ErrorCode>),
-    /// A type written by hand, as a path from the types crate's root.
+    /// A type that is not made here: written by hand or of a revision, as a path from the types crate's root.
     Replaced(String),
 }
 
@@ -65,6 +65,8 @@ pub(crate) struct Object {
     pub(crate) at_least_one: Vec<String>,
     /// The method of a request or notification.
     pub(crate) method: Option<Method>,
+    /// Who sends it, as `x-mcp-direction` says.
+    pub(crate) direction: Option<String>,
     /// The identifier of the extension whose settings the object is.
     pub(crate) extension: Option<String>,
 }
@@ -184,7 +186,7 @@ pub(crate) struct MemberArm {
 }
 
 /// When an arm is chosen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     /// Whatever is left.
     Always,

@@ -42,9 +42,19 @@ pub(crate) fn is_ident(name: &str) -> bool {
     syn::parse_str::<syn::Ident>(name).is_ok() && name != "gen" && name != "_"
 }
 
+/// Whether a text is a type's name, perhaps in a module: `RawJson`, `v2026_07_28::ErrorObject`.
+pub(crate) fn is_type_path(path: &str) -> bool {
+    let (modules, name) =
+        path.rsplit_once("::").map_or((None, path), |(modules, name)| (Some(modules), name));
+    let begins = |name: &str, upper: bool| name.starts_with(|c: char| c.is_ascii_uppercase() == upper);
+    modules.is_none_or(|modules| modules.split("::").all(|module| is_ident(module) && begins(module, false)))
+        && is_ident(name)
+        && begins(name, true)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{constant_name, field_name, type_name, variant_name};
+    use super::{constant_name, field_name, is_type_path, type_name, variant_name};
 
     #[test]
     fn acronyms_become_words() {
@@ -72,5 +82,17 @@ mod tests {
         assert_eq!(variant_name("elicitation/create"), "ElicitationCreate");
         assert_eq!(constant_name("notifications/tools/list_changed"), "NOTIFICATIONS_TOOLS_LIST_CHANGED");
         assert_eq!(constant_name("subscriptionId"), "SUBSCRIPTION_ID");
+    }
+
+    #[test]
+    fn a_type_is_named_from_the_types_crate() {
+        for path in ["RawJson", "v2026_07_28::ErrorObject", "a::b::C"] {
+            assert!(is_type_path(path), "{path}");
+        }
+        for path in
+            ["", "std::fs", "::RawJson", "crate::RawJson", "v1::", "V1::A", "a b", "A<B>", "self::A", "A::B"]
+        {
+            assert!(!is_type_path(path), "{path}");
+        }
     }
 }

@@ -35,8 +35,8 @@ impl Context<'_> {
         let root = &self.root;
         match self.items.get(schema_name) {
             Some(Item { kind: ItemKind::Replaced(path), .. }) => {
-                let ident = format_ident!("{path}");
-                syn::parse_quote!(#root::#ident)
+                let path = by_hand(path);
+                syn::parse_quote!(#root::#path)
             }
             Some(item) => {
                 let ident = format_ident!("{}", item.rust_name);
@@ -46,6 +46,12 @@ impl Context<'_> {
             None => syn::parse_quote!(()),
         }
     }
+}
+
+/// The path of a type that stands in the types crate, from its root.
+fn by_hand(path: &str) -> TokenStream {
+    let segments = path.split("::").map(|segment| format_ident!("{segment}"));
+    quote!(#(#segments)::*)
 }
 
 fn invalid(message: impl std::fmt::Display) -> Errors {
@@ -110,8 +116,8 @@ pub(crate) fn registry(models: &[Model], options: &Options) -> Result<TextFile, 
         for item in model.items().filter(|item| is_wire_type(item)) {
             let (generation, name) = (&model.generation, &item.schema_name);
             if let ItemKind::Replaced(path) = &item.kind {
-                let ident = format_ident!("{path}");
-                by_hand.push(quote!([#generation, #name, $crate::#ident]));
+                let path = self::by_hand(path);
+                by_hand.push(quote!([#generation, #name, $crate::#path]));
             } else {
                 let ident = format_ident!("{}", item.rust_name);
                 generated.push(quote!([#generation, #name, $crate::#module::#ident]));

@@ -1,35 +1,122 @@
-//! `cargo xtask codegen [--check]`: reads `schema/`, writes or compares `mcp-tasks-types/src/generated/`.
+//! `cargo xtask codegen [--check]`: reads `schema/`, writes or compares `mcp-tasks-types/src/generated/` and the
+//! reference. With `--schema DIR --out DIR` it does the same for an extension of somebody else's.
 
 use std::path::Path;
 
-use mcp_tasks_codegen::{Generation, Options, TextFile, generate};
+use mcp_tasks_codegen::{Error, Generation, Options, TextFile, generate};
 
-use crate::output::{Output, read, sorted};
+use crate::output::{Output, Owns, read, say, sorted};
 
 /// The folder that holds generated files and nothing else.
 const OUTPUT: &str = "mcp-tasks-types/src/generated";
 /// The command that a stale file's message tells the reader to run.
 const COMMAND: &str = "cargo xtask codegen";
+const USAGE: &str = "\
+usage: cargo xtask codegen [--check]
+       cargo xtask codegen --schema DIR --out DIR [--root PATH] [--check]";
 
-/// Runs the command; `root` is the workspace's folder.
+/// Runs the command; `root` is the workspace's folder. Folders that are named on the command line are named from where
+/// the caller stands.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
-    let check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => return Err("usage: cargo xtask codegen [--check]".to_owned()),
-    };
+    let (mut schema, mut out, mut types, mut check) = (None, None, None, false);
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let slot = match argument.as_str() {
+            "--check" => {
+                check = true;
+                continue;
+            }
+            "--schema" => &mut schema,
+            "--out" => &mut out,
+            "--root" => &mut types,
+            _ => return Err(USAGE.to_owned()),
+        };
+        *slot = Some(rest.next().ok_or(USAGE)?.as_str());
+    }
+    match (schema, out, types) {
+        (None, None, None) => ours(root, check),
+        (Some(schema), Some(out), types) => {
+            say(&Extension { from: Path::new(""), schema, out, types }.settle(check)?);
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
+    }
+}
+
+fn ours(root: &Path, check: bool) -> Result<(), String> {
+    let (told, faults) = settled(root, check)?;
+    told.iter().for_each(|line| say(line));
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// Writes or compares code and reference, and gives what went well and what did not.
+pub(crate) fn settled(root: &Path, check: bool) -> Result<(Vec<String>, Vec<String>), String> {
     let (code, reference) = (expected(root)?, reference_of(root)?);
-    // Both are told about before the command ends.
-    let outcomes = [output(root).settle(&code, check), docs(root).settle(&[reference], check)];
-    outcomes.into_iter().collect()
+    let (mut told, mut faults) = (Vec::new(), Vec::new());
+    for outcome in [output(root).settle(&code, check), docs(root).settle(&[reference], check)] {
+        match outcome {
+            Ok(line) => told.push(line),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    Ok((told, faults))
+}
+
+/// An extension of somebody else's: one schema folder outside `schema/`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extension<'a> {
+    /// The folder that the other two are named from.
+    pub(crate) from: &'a Path,
+    pub(crate) schema: &'a str,
+    pub(crate) out: &'a str,
+    /// The path by which the generated code names the types crate.
+    pub(crate) types: Option<&'a str>,
+}
+
+impl Extension<'_> {
+    /// Writes the extension's code, or compares it.
+    pub(crate) fn settle(&self, check: bool) -> Result<String, String> {
+        let folder = self.from.join(self.schema);
+        let mut generation = generation(self.from, &folder)?
+            .ok_or_else(|| format!("{} is no schema folder: it holds no codegen.toml", self.schema))?;
+        // Where somebody keeps their folders on their machine is nobody's business.
+        let (schema, out) = (shown(self.schema), shown(self.out));
+        for file in std::iter::once(&mut generation.config).chain(&mut generation.schemas) {
+            let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+            file.path = format!("{schema}/{name}");
+        }
+        let mut command = format!("{COMMAND} --schema {schema} --out {out}");
+        let mut options = Options::outside("");
+        if let Some(types) = self.types {
+            command = format!("{command} --root {types}");
+            types.clone_into(&mut options.root);
+        }
+        options.command.clone_from(&command);
+        let files = generate(&[generation], &options).map_err(|errors| refused(&errors))?;
+        let module = files
+            .iter()
+            .find_map(|file| file.path.strip_suffix(".schema.json"))
+            .ok_or_else(|| format!("{schema} makes no module"))?;
+        let owns = Owns::Marked(module);
+        Output { root: self.from, folder: self.out, command: &command, owns }.settle(&files, check)
+    }
+}
+
+/// A folder as generated files name it: as it was given, or by its last part when that was a path of one machine.
+fn shown(folder: &str) -> String {
+    let path = Path::new(folder);
+    match path.file_name() {
+        Some(name) if path.is_absolute() => name.to_string_lossy().into_owned(),
+        _ => folder.replace('\\', "/").trim_end_matches('/').to_owned(),
+    }
 }
 
 fn output(root: &Path) -> Output<'_> {
-    Output { root, folder: OUTPUT, command: COMMAND, whole: true }
+    Output { root, folder: OUTPUT, command: COMMAND, owns: Owns::Everything }
 }
 
 fn docs(root: &Path) -> Output<'_> {
-    Output { root, folder: "docs", command: COMMAND, whole: false }
+    Output { root, folder: "docs", command: COMMAND, owns: Owns::Nothing }
 }
 
 /// The reference of all generations, oldest first.
@@ -38,17 +125,22 @@ fn reference_of(root: &Path) -> Result<TextFile, String> {
     // Dates sort as they are; the draft has none and came first.
     generations
         .sort_by_key(|generation| (!generation.config.path.contains("sep-"), generation.config.path.clone()));
-    mcp_tasks_codegen::reference::reference(&generations)
-        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    mcp_tasks_codegen::reference::reference(&generations).map_err(|errors| told(&errors))
 }
 
 /// What the schema says the generated files are.
 fn expected(root: &Path) -> Result<Vec<TextFile>, String> {
     let generations = generations(root)?;
-    generate(&generations, &Options::default()).map_err(|errors| {
-        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        format!("{}\n{} faults in the schema; nothing was written", lines.join("\n"), lines.len())
-    })
+    generate(&generations, &Options::default()).map_err(|errors| refused(&errors))
+}
+
+/// Faults, a line each.
+pub(crate) fn told(errors: &[Error]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn refused(errors: &[Error]) -> String {
+    format!("{}\n{} faults in the schema; nothing was written", told(errors), errors.len())
 }
 
 pub(crate) fn generations(root: &Path) -> Result<Vec<Generation>, String> {
@@ -82,13 +174,13 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{OUTPUT, docs, expected, output, reference_of, sorted};
+    use super::{Extension, OUTPUT, docs, expected, output, reference_of, run, sorted};
 
-    fn write(root: &Path) -> Result<(), String> {
+    fn write(root: &Path) -> Result<String, String> {
         output(root).settle(&expected(root)?, false)
     }
 
-    fn check(root: &Path) -> Result<(), String> {
+    fn check(root: &Path) -> Result<String, String> {
         output(root).settle(&expected(root)?, true)
     }
 
@@ -163,5 +255,87 @@ mod tests {
         assert!(message.contains("schema/2026-07-28/tasks.json #/$defs/"), "{message}");
         assert!(message.contains("the keyword `not` is outside the dialect"), "{message}");
         assert_eq!(fs::read_to_string(root.join(OUTPUT).join("v2026_07_28/tasks.rs")).unwrap(), before);
+    }
+
+    /// The worked example of an extension.
+    const SCHEMA: &str = "examples/vendor/schema";
+    const OUT: &str = "examples/vendor/src/generated";
+
+    #[test]
+    fn the_code_of_the_example_extension_is_what_its_schema_says() {
+        let extension = Extension { from: workspace(), schema: SCHEMA, out: OUT, types: None };
+        assert_eq!(extension.settle(true).unwrap(), format!("{OUT} is up to date"));
+    }
+
+    /// A copy of the example's schema in a folder that holds other things too.
+    fn vendor() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("schema")).unwrap();
+        fs::create_dir_all(folder.path().join("src/budget")).unwrap();
+        for file in sorted(&workspace().join(SCHEMA)).unwrap() {
+            fs::copy(&file, folder.path().join("schema").join(file.file_name().unwrap())).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn an_extension_is_written_among_files_of_its_owner() {
+        let folder = vendor();
+        let at = |path: &str| folder.path().join("src").join(path);
+        fs::write(at("lib.rs"), "mod budget;").unwrap();
+        fs::write(at("budget/by_hand.rs"), "//! Mine.").unwrap();
+        fs::write(at("budget/gone.rs"), "// @generated by an earlier schema.").unwrap();
+        let extension = Extension { from: folder.path(), schema: "schema/", out: "src", types: None };
+        assert!(
+            extension
+                .settle(true)
+                .unwrap_err()
+                .contains("src/budget/gone.rs comes from no schema file any more")
+        );
+        assert_eq!(extension.settle(false).unwrap(), "3 files in src, 4 changed");
+        assert_eq!(fs::read_to_string(at("lib.rs")).unwrap(), "mod budget;");
+        assert!(at("budget/by_hand.rs").exists() && !at("budget/gone.rs").exists());
+        assert_eq!(extension.settle(true).unwrap(), "src is up to date");
+        let code = fs::read_to_string(at("budget/messages.rs")).unwrap();
+        let first =
+            "// @generated by `cargo xtask codegen --schema schema --out src` from schema/messages.json.";
+        assert!(code.starts_with(first), "{code}");
+    }
+
+    #[test]
+    fn a_file_by_hand_is_not_overwritten() {
+        let folder = vendor();
+        fs::write(folder.path().join("src/budget.rs"), "//! Mine.").unwrap();
+        let extension = Extension { from: folder.path(), schema: "schema", out: "src", types: None };
+        assert_eq!(extension.settle(false).unwrap_err(), "src/budget.rs is there and was not generated");
+        assert_eq!(fs::read_to_string(folder.path().join("src/budget.rs")).unwrap(), "//! Mine.");
+    }
+
+    #[test]
+    fn the_types_crate_can_have_another_path_and_folders_leave_no_trace_of_a_machine() {
+        let folder = vendor();
+        let absolute = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (schema, out) = (absolute("schema"), absolute("src"));
+        let arguments =
+            ["--schema", &schema, "--out", &out, "--root", "::mcp_tasks::types"].map(str::to_owned);
+        run(workspace(), &arguments).unwrap();
+        let code = fs::read_to_string(folder.path().join("src/budget/messages.rs")).unwrap();
+        assert!(code.contains("use ::mcp_tasks::types::support;"), "{code}");
+        assert!(
+            !code.contains(folder.path().to_str().unwrap()) && !code.contains("mcp_tasks_types"),
+            "{code}"
+        );
+    }
+
+    #[test]
+    fn half_a_command_is_refused() {
+        for arguments in
+            [&["--schema", "a"][..], &["--out", "a"], &["--root", "a"], &["--schema"], &["--chek"]]
+        {
+            let arguments: Vec<String> = arguments.iter().copied().map(str::to_owned).collect();
+            assert!(run(workspace(), &arguments).unwrap_err().starts_with("usage:"), "{arguments:?}");
+        }
+        let extension = Extension { from: workspace(), schema: "docs", out: "target", types: None };
+        assert_eq!(extension.settle(true).unwrap_err(), "docs is no schema folder: it holds no codegen.toml");
     }
 }

@@ -15,6 +15,8 @@ mod run;
 mod samples;
 mod schema;
 mod test;
+#[cfg(test)]
+mod walk;
 
 use std::process::ExitCode;
 
@@ -22,8 +24,11 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   codegen [--check]   write the generated types from schema/, or tell what is stale
+  codegen --schema DIR --out DIR [--root PATH] [--check]
+                      the same for an extension of somebody else's
   schema drift --generation G FILE...
                       our schema against a published one
+  schema diff OLD NEW what changed between two schema folders, and whom it breaks
   wire [--list]       read and write back messages, one JSON line each
   test [--long]       run all tests and print how many passed
   samples [--check]   write the messages that types accept, reject and read leniently
@@ -38,7 +43,7 @@ fn main() -> ExitCode {
     match command.as_str() {
         "codegen" => run::reported(codegen::run(&run::root(), &rest)),
         "samples" => run::reported(samples::run(&run::root(), &rest)),
-        "schema" => run::reported(schema::run(&run::root(), &rest)),
+        "schema" => schema::run(&run::root(), &rest),
         "wire" => run::wire_package("wire", &rest, false),
         "bench" => bench::run(&rest),
         "test" => test::run(&rest),

@@ -16,19 +16,43 @@ pub(crate) struct Output<'a> {
     pub(crate) folder: &'a str,
     /// The command that writes it, for the message about a stale file.
     pub(crate) command: &'a str,
-    /// Whether the folder holds nothing else, so that a file that is not written is one too many.
-    pub(crate) whole: bool,
+    /// Which files are one too many when they are not among those that are made.
+    pub(crate) owns: Owns<'a>,
 }
 
+/// Which files in a folder of generated files are the generator's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Owns<'a> {
+    /// The folder holds nothing else.
+    Everything,
+    /// Only the files that are made.
+    Nothing,
+    /// What lies below this subfolder and says in its first line that it was generated. Nothing that does not say so
+    /// is overwritten either.
+    Marked(&'a str),
+}
+
+/// How the first line of generated code begins.
+const MARK: &str = "// @generated";
+
 impl Output<'_> {
-    /// Writes the files, or only compares them.
-    pub(crate) fn settle(&self, files: &[TextFile], check: bool) -> Result<(), String> {
+    /// Writes the files, or only compares them, and says what that came to.
+    pub(crate) fn settle(&self, files: &[TextFile], check: bool) -> Result<String, String> {
         if check { self.check(files) } else { self.write(files) }
     }
 
-    fn write(&self, files: &[TextFile]) -> Result<(), String> {
+    fn write(&self, files: &[TextFile]) -> Result<String, String> {
         let output = self.root.join(self.folder);
-        let present = present(&output)?;
+        let present = self.present(files)?;
+        if matches!(self.owns, Owns::Marked(_)) {
+            let by_hand = |file: &&TextFile| {
+                file.path.ends_with(".rs")
+                    && present.get(&file.path).is_some_and(|text| !text.starts_with(MARK))
+            };
+            if let Some(file) = files.iter().find(by_hand) {
+                return Err(format!("{}/{} is there and was not generated", self.folder, file.path));
+            }
+        }
         let mut changed = 0;
         for file in files {
             let path = output.join(&file.path);
@@ -49,29 +73,50 @@ impl Output<'_> {
             fs::remove_file(&path).map_err(|error| describe("remove", &path, &error))?;
             changed += 1;
         }
-        say(&format!("{} files in {}, {changed} changed", files.len(), self.folder));
-        Ok(())
+        Ok(format!("{} files in {}, {changed} changed", files.len(), self.folder))
     }
 
-    fn check(&self, files: &[TextFile]) -> Result<(), String> {
+    fn check(&self, files: &[TextFile]) -> Result<String, String> {
         let stale = self.stale(files)?;
         if stale.is_empty() {
-            say(&format!("{} is up to date", self.folder));
-            return Ok(());
+            return Ok(format!("{} is up to date", self.folder));
         }
         Err(format!("{}\nrun `{}` and commit what it writes", stale.join("\n"), self.command))
     }
 
+    /// The files that are there, as far as they can be the generator's.
+    fn present(&self, files: &[TextFile]) -> Result<BTreeMap<String, String>, String> {
+        let output = self.root.join(self.folder);
+        let Owns::Marked(folder) = self.owns else { return present(&output, &output) };
+        let mut out = present(&output, &output.join(folder))?;
+        for file in files {
+            let path = output.join(&file.path);
+            if path.exists() {
+                out.insert(file.path.clone(), text_of(&path)?);
+            }
+        }
+        Ok(out)
+    }
+
     /// The files that are there and should not be.
     fn surplus<'p>(&self, files: &[TextFile], present: &'p BTreeMap<String, String>) -> Vec<&'p String> {
-        let unknown = |path: &&String| self.whole && !files.iter().any(|file| file.path == **path);
-        present.keys().filter(unknown).collect()
+        let ours = |path: &str, text: &str| match self.owns {
+            Owns::Everything => true,
+            Owns::Nothing => false,
+            Owns::Marked(folder) => {
+                path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && text.starts_with(MARK)
+            }
+        };
+        let unknown = |(path, text): &(&String, &String)| {
+            ours(path, text) && !files.iter().any(|file| file.path == **path)
+        };
+        present.iter().filter(unknown).map(|(path, _)| path).collect()
     }
 
     /// The files that are not what they should be, in words.
     pub(crate) fn stale(&self, files: &[TextFile]) -> Result<Vec<String>, String> {
         let folder = self.folder;
-        let present = present(&self.root.join(folder))?;
+        let present = self.present(files)?;
         let mut stale = Vec::new();
         for file in files {
             match present.get(&file.path) {
@@ -90,22 +135,26 @@ impl Output<'_> {
     }
 }
 
-/// The files below the output folder by relative path, with line ends as the generator writes them.
-fn present(output: &Path) -> Result<BTreeMap<String, String>, String> {
+/// The files below a folder by their path from the output folder.
+fn present(output: &Path, folder: &Path) -> Result<BTreeMap<String, String>, String> {
     let mut out = BTreeMap::new();
-    let mut folders = vec![output.to_owned()];
+    let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for path in sorted(&folder)? {
             if path.is_dir() {
                 folders.push(path);
                 continue;
             }
-            let text = fs::read(&path).map_err(|error| describe("read", &path, &error))?;
-            let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
-            out.insert(relative(output, &path), text);
+            out.insert(relative(output, &path), text_of(&path)?);
         }
     }
     Ok(out)
+}
+
+/// The text of a file, with line ends as the generator writes them.
+fn text_of(path: &Path) -> Result<String, String> {
+    let text = fs::read(path).map_err(|error| describe("read", path, &error))?;
+    Ok(String::from_utf8_lossy(&text).replace("\r\n", "\n"))
 }
 
 pub(crate) fn read(root: &Path, path: &Path) -> Result<TextFile, String> {

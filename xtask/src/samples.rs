@@ -4,8 +4,8 @@ use std::path::Path;
 
 use mcp_tasks_codegen::{TextFile, samples::samples};
 
-use crate::codegen::generations;
-use crate::output::Output;
+use crate::codegen::{generations, told};
+use crate::output::{Output, Owns, say};
 
 /// The folder of the samples, for our tests and for other people's.
 const OUTPUT: &str = "samples";
@@ -18,14 +18,15 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         [flag] if flag == "--check" => true,
         _ => return Err("usage: cargo xtask samples [--check]".to_owned()),
     };
-    Output { root, folder: OUTPUT, command: COMMAND, whole: true }.settle(&expected(root)?, check)
+    let output = Output { root, folder: OUTPUT, command: COMMAND, owns: Owns::Everything };
+    say(&output.settle(&expected(root)?, check)?);
+    Ok(())
 }
 
 fn expected(root: &Path) -> Result<Vec<TextFile>, String> {
     let mut files = Vec::new();
     for generation in generations(root)? {
-        let made = samples(&generation)
-            .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        let made = samples(&generation).map_err(|errors| told(&errors))?;
         files.extend(made);
     }
     Ok(files)

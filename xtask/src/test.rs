@@ -37,7 +37,9 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     }
 
     if long {
-        runs.iter_mut().for_each(|command| drop(command.env("MCP_TASKS_MESSAGES", LONG_MESSAGES)));
+        for command in &mut runs {
+            command.env("MCP_TASKS_MESSAGES", LONG_MESSAGES);
+        }
     }
 
     let mut total = Counts::default();

@@ -57,7 +57,8 @@ impl<'a> Lowering<'a> {
         }
         let method = self.method(at, schema, &parts);
         let extension = schema.get("x-extension-id").and_then(Json::text).map(str::to_owned);
-        Some(Object { parts, at_least_one, method, extension })
+        let direction = schema.get("x-mcp-direction").and_then(Json::text).map(str::to_owned);
+        Some(Object { parts, at_least_one, method, direction, extension })
     }
 
     fn method(&mut self, at: &At<'_>, schema: &Json, parts: &[Part]) -> Option<Method> {
@@ -109,6 +110,9 @@ impl<'a> Lowering<'a> {
         schema: &'a Json,
         parts: &mut Vec<Part>,
     ) {
+        if self.config.replace.contains_key(target) {
+            self.fault(at, format!("`{target}` is a type of its own in [replace], and cannot be composed"));
+        }
         if schema.get("x-mixin").is_some() {
             self.only(at, schema, &[PART, &["x-mixin", "allOf"]].concat());
         }

@@ -1,6 +1,8 @@
 //! The generator on small schemas: what it makes, what it refuses, and that the same input gives the same bytes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
+mod diff;
+mod drift;
 mod golden;
 mod refuses;
 

@@ -1,5 +1,7 @@
 //! Faults of a schema are named by file and JSON pointer, all of a stage at once.
 
+use mcp_tasks_codegen::{Generation, Options, TextFile, generate};
+
 use crate::{file, run};
 
 /// Expects one fault at a pointer below `#/$defs`.
@@ -308,6 +310,34 @@ fn names_that_rust_cannot_have_are_refused_where_they_come_from() {
     for value in ["", "1", "\\n", "*/", "self"] {
         check(&values("x", value), "A", "makes no name of a Rust variant");
     }
+}
+
+/// A type of a revision is reached by its path; one that is not made here cannot be taken apart either.
+#[test]
+fn a_type_of_a_revision_stands_for_a_definition() {
+    let member = object(r##""b":{"description":"B.","$ref":"#/$defs/B"}"##, "");
+    let with = |rest: &str| {
+        let inner = r#""B":{"description":"B.","type":"object","additionalProperties":{}}"#;
+        format!("{},{inner}{rest}}}", &member[..member.len() - 1])
+    };
+    let config = "[replace]\nB = \"v1_0::Error\"";
+    let made = run(&file(&with("")), config).unwrap();
+    assert!(made.iter().any(|made| made.text.contains("pub b: Option<crate::v1_0::Error>")), "{made:#?}");
+    assert!(made.iter().any(|made| made.text.contains("$crate::v1_0::Error")), "{made:#?}");
+    let composed = r##","C":{"description":"C.","allOf":[{"type":"object","additionalProperties":{}},{"$ref":"#/$defs/B"}]}"##;
+    check_with(&with(composed), config, "B", "cannot be composed");
+}
+
+#[test]
+fn a_root_that_is_no_path_is_refused() {
+    let generation = Generation::new(
+        TextFile::new("codegen.toml", "module = \"v1\"\ngeneration = \"1\""),
+        vec![TextFile::new("things.json", file("{}"))],
+    );
+    let mut options = Options::outside("make");
+    options.root = "no path".to_owned();
+    let errors = generate(&[generation], &options).unwrap_err();
+    assert!(errors[0].message.contains("`no path` is no path to the types crate"), "{errors:?}");
 }
 
 #[test]
