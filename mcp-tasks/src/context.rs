@@ -46,7 +46,11 @@ impl TaskContext {
         self.checkpoint()?;
         match self.run.token() {
             Some(_) if self.run.is_behind() => Ok(()),
-            Some(token) => self.run.emit(Event::Status { token, message: message.into() }).await,
+            Some(token) => {
+                let message = message.into();
+                self.run.check_size("status", message.len())?;
+                self.run.emit(Event::Status { token, message }).await
+            }
             None => Ok(()),
         }
     }
@@ -103,6 +107,7 @@ impl TaskContext {
         };
         check_finite(&value).map_err(|err| unwritten(&err))?;
         let text = RawJson::new(&value).map_err(|err| unwritten(&err))?;
+        self.run.check_size(&format!("value of step `{name}`"), text.as_str().len())?;
         self.run.record_step(token, StepRecord::new(name, fingerprint, text)).await?;
         Ok(value)
     }

@@ -72,6 +72,13 @@ pub enum Event {
         /// How long the lease counts.
         until: Timestamp,
     },
+    /// The worker that takes the task up finds steps that were recorded since this was last looked at.
+    Headway {
+        /// The worker's fencing token.
+        token: u64,
+        /// How many steps there are.
+        steps: usize,
+    },
     /// The worker hands the task back, unfinished.
     Release {
         /// The worker's fencing token.
@@ -92,6 +99,7 @@ impl Event {
             Self::Finish { .. } => "finish",
             Self::Expire { .. } => "expire",
             Self::Claim { .. } => "claim",
+            Self::Headway { .. } => "headway",
             Self::Release { .. } => "release",
         }
     }
@@ -102,6 +110,7 @@ impl Event {
             | Self::Ask { token, .. }
             | Self::Withdraw { token, .. }
             | Self::Finish { token, .. }
+            | Self::Headway { token, .. }
             | Self::Release { token } => Some(*token),
             Self::Answer { .. } | Self::Cancel { .. } | Self::Expire { .. } | Self::Claim { .. } => None,
         }
@@ -216,6 +225,7 @@ pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskR
         Event::Expire { .. } => return Err(illegal(&event, IllegalReason::NotDue)),
         Event::Claim { .. } if record.is_leased(now) => return Err(illegal(&event, IllegalReason::Leased)),
         Event::Claim { worker, until } => next.claim(worker, until),
+        Event::Headway { steps, .. } => next.headway(steps),
         Event::Release { .. } => next.release(),
     };
     if changed {
@@ -267,19 +277,32 @@ impl Draft<'_> {
         if inputs.is_empty() {
             return Ok(false);
         }
+        if self.record.state == State::Working {
+            self.record.headway.asked = self.record.attempt;
+        }
         self.record.state = State::InputRequired;
         self.touch();
         Ok(true)
     }
 
     fn withdraw(&mut self, key: &str) -> bool {
-        self.settle(key, InputState::Withdrawn)
+        let changed = self.settle(key, InputState::Withdrawn);
+        if changed && self.record.state == State::Working {
+            // Attempts that began while it waited do not count.
+            let headway = &mut self.record.headway;
+            let waited = self.record.attempt.saturating_sub(headway.asked);
+            headway.attempt = headway.attempt.saturating_add(waited).min(self.record.attempt);
+        }
+        changed
     }
 
     fn answer(&mut self, responses: Vec<(String, RawJson)>) -> bool {
         let mut changed = false;
         for (key, response) in responses {
             changed |= self.settle(&key, InputState::Answered { response });
+        }
+        if changed {
+            self.come_further();
         }
         changed
     }
@@ -346,8 +369,25 @@ impl Draft<'_> {
         true
     }
 
+    fn headway(&mut self, steps: usize) -> bool {
+        let more = steps > self.record.headway.steps;
+        if more {
+            self.record.headway.steps = steps;
+            self.come_further();
+        }
+        more
+    }
+
+    /// The present attempt is the first one that counts.
+    fn come_further(&mut self) {
+        let headway = &mut self.record.headway.attempt;
+        *headway = self.record.attempt.saturating_sub(1).max(*headway);
+    }
+
     fn release(&mut self) -> bool {
         self.record.lease = None;
+        // Its process was told to end and did.
+        self.record.headway.attempt = self.record.attempt;
         match self.record.cancel.as_ref().map(CancelRecord::message) {
             // The wish is not handed over.
             Some(message) => self.finish(Outcome::Cancelled { message }),

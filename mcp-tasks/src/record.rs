@@ -76,6 +76,9 @@ pub struct TaskRecord {
     pub fence: u64,
     /// How often a worker has taken the task up.
     pub attempt: u32,
+    /// Where the work last came further.
+    #[serde(default, skip_serializing_if = "Headway::is_none")]
+    pub headway: Headway,
     /// Grows with every write of the record.
     pub version: u64,
 }
@@ -115,6 +118,7 @@ impl TaskRecord {
             lease: None,
             fence: 0,
             attempt: 0,
+            headway: Headway::default(),
             version: 1,
         }
     }
@@ -158,6 +162,13 @@ impl TaskRecord {
     #[must_use]
     pub fn is_leased(&self, now: &Timestamp) -> bool {
         self.lease.as_ref().is_some_and(|lease| lease.until > *now)
+    }
+
+    /// How many attempts there were, the present one included, since the work last came further: since an answer, a
+    /// new step, or an orderly end of the process.
+    #[must_use]
+    pub fn attempts_without_headway(&self) -> u32 {
+        self.attempt.saturating_sub(self.headway.attempt)
     }
 
     /// The record without its parameters and steps, which are stored apart.
@@ -370,6 +381,26 @@ pub struct CancelRecord {
     /// Why, if told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// Where the work last came further, so that a body that ends its process again and again is found out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Headway {
+    /// The last attempt that does not count any more.
+    pub attempt: u32,
+    /// How many steps there were.
+    #[serde(default)]
+    pub steps: usize,
+    /// The attempt in which the task began to wait for answers: waiting for a person is nobody's failure.
+    #[serde(default)]
+    pub asked: u32,
+}
+
+impl Headway {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The right to work on a task, for a while.

@@ -34,7 +34,7 @@ impl EngineBuilder {
             ids: Box::new(RandomIds::new()),
             finish_result: Box::new(std::convert::identity),
             tools: Vec::new(),
-            settings: Settings { shutdown_grace_ms: 2_000, expired_retention_ms: 60_000, poll_ms: None },
+            settings: Settings::default(),
         }
     }
 
@@ -69,7 +69,24 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how long bodies may go on after the engine was told to shut down.
+    /// Sets how often the body of a task with `restart = "rerun"` is started without coming any further before the task
+    /// fails, for a body that ends its process each time: five times, unless set. An answer, a new step and an orderly
+    /// end of the process are headway; a task that waits for an answer is not counted.
+    #[must_use]
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.settings.max_attempts = attempts.max(1);
+        self
+    }
+
+    /// Sets how large a result may be, in bytes of its JSON: 16 MiB, unless set. A task with a larger one fails, as one
+    /// with a larger error, step or status does.
+    #[must_use]
+    pub fn result_limit(mut self, bytes: usize) -> Self {
+        self.settings.result_limit = bytes;
+        self
+    }
+
+    /// Sets how long bodies may go on after the engine was told to shut down: a second, unless set.
     #[must_use]
     pub fn shutdown_grace_ms(mut self, shutdown_grace_ms: u64) -> Self {
         self.settings.shutdown_grace_ms = shutdown_grace_ms;

@@ -43,6 +43,24 @@ pub(super) struct Settings {
     pub(super) expired_retention_ms: u64,
     /// In place of what the tools say.
     pub(super) poll_ms: Option<u64>,
+    /// How often a body is started without coming any further.
+    pub(super) max_attempts: u32,
+    /// The largest result, in bytes.
+    pub(super) result_limit: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            // Half of what a store waits for its file at least: a process that is started while this one ends gets it.
+            shutdown_grace_ms: 1_000,
+            expired_retention_ms: 60_000,
+            poll_ms: None,
+            // A supervisor that gives a service up after five starts in a row sees the fifth one stay.
+            max_attempts: 5,
+            result_limit: 16 * 1024 * 1024,
+        }
+    }
 }
 
 /// What is done to the result of a tool before it is kept or given out.
@@ -204,6 +222,15 @@ impl Core {
     /// A tool's result as it is kept and sent.
     pub(super) fn full_result(&self, result: CallToolResult) -> Result<RawObject, JsonError> {
         RawObject::new(&(self.finish_result)(result))
+    }
+
+    /// Whether something of this size can be kept and sent, or what is said if not.
+    pub(super) fn check_size(&self, what: &str, size: usize) -> Result<(), String> {
+        let limit = self.settings.result_limit;
+        if size <= limit {
+            return Ok(());
+        }
+        Err(format!("the {what} of {size} bytes is larger than the limit of {limit} bytes"))
     }
 
     pub(super) fn lease(&self, token: u64) -> record::Lease {

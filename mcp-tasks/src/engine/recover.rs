@@ -10,7 +10,7 @@ use super::run::Run;
 use super::supervise::{failed, start};
 use crate::clock::after;
 use crate::lifecycle::Event;
-use crate::record::{SharedRecord, TaskRecord};
+use crate::record::{SharedRecord, State, TaskRecord};
 use crate::store::{Claim, StoreError};
 use crate::tool::Restart;
 
@@ -40,26 +40,52 @@ impl Core {
             return self.overdue(record).await.map(drop);
         }
         let token = record.lease.as_ref().map_or(0, |lease| lease.token);
-        let event = if record.cancel.is_some() {
+        if record.cancel.is_some() {
             // Whoever wanted it cancelled gets that when it is handed back.
-            Event::Release { token }
-        } else {
-            match self.runnable(&record) {
-                Ok((tool, arguments)) => {
-                    tracing::info!(task = %record.id, attempt = record.attempt, "the task is run again");
-                    let run = Run::of_task(Arc::clone(self), tool, record);
-                    if let Ok(registration) = self.register(Arc::clone(&run)) {
-                        start(run, registration, arguments);
-                    }
-                    return Ok(());
-                }
-                Err(reason) => Event::Finish { token, outcome: failed(reason) },
-            }
-        };
-        match self.transition(record, event).await {
-            Err(Unwritten::Store(err)) => Err(err),
-            Ok(_) | Err(Unwritten::Illegal(_) | Unwritten::Gone) => Ok(()),
+            return self.write(record, Event::Release { token }).await.map(drop);
         }
+        match self.runnable(&record) {
+            Ok((tool, arguments)) => {
+                let Some(record) = self.with_headway(record, token).await? else { return Ok(()) };
+                tracing::info!(task = %record.id, attempt = record.attempt, "the task is run again");
+                let run = Run::of_task(Arc::clone(self), tool, record);
+                if let Ok(registration) = self.register(Arc::clone(&run)) {
+                    start(run, registration, arguments);
+                }
+                Ok(())
+            }
+            Err(reason) => {
+                tracing::warn!(task = %record.id, reason, "the task is not run again");
+                self.write(record, Event::Finish { token, outcome: failed(reason) }).await.map(drop)
+            }
+        }
+    }
+
+    /// Lets that happen to the task, unless somebody ended or removed it in this moment.
+    async fn write(&self, record: SharedRecord, event: Event) -> Result<Option<SharedRecord>, StoreError> {
+        match self.transition(record, event).await {
+            Ok(written) => Ok(Some(written)),
+            Err(Unwritten::Store(err)) => Err(err),
+            Err(Unwritten::Illegal(_) | Unwritten::Gone) => Ok(None),
+        }
+    }
+
+    /// The whole record, in which the steps that it has count as headway. Nothing if the task has ended.
+    async fn with_headway(
+        &self,
+        record: SharedRecord,
+        token: u64,
+    ) -> Result<Option<SharedRecord>, StoreError> {
+        if !has_new_steps(&record) {
+            return Ok(Some(record));
+        }
+        let steps = record.steps.len();
+        let written = self.write(Arc::clone(&record), Event::Headway { token, steps }).await?;
+        // What is written is the head alone.
+        Ok(written.map(|written| {
+            let (params, steps) = (record.params.clone(), record.steps.clone());
+            Arc::new(TaskRecord { params, steps, ..TaskRecord::clone(&written) })
+        }))
     }
 
     /// The tool and the arguments to run the task again with, or why it fails instead.
@@ -75,9 +101,21 @@ impl Core {
         if tool.fingerprint != record.tool {
             return Err(format!("the server was restarted with another version of the tool `{name}`"));
         }
+        let attempts = record.attempts_without_headway();
+        // A task that waits for a person is not at its end, however often its server is restarted meanwhile.
+        if record.state == State::Working && !has_new_steps(record) && attempts > self.settings.max_attempts {
+            let before = attempts - 1;
+            return Err(format!(
+                "the work was interrupted in each of {before} attempts without coming any further"
+            ));
+        }
         match params.get::<Params<RawObject>>() {
             Ok(params) => Ok((Arc::clone(tool), params.arguments)),
             Err(_) => Err("the recorded arguments cannot be read".to_owned()),
         }
     }
+}
+
+fn has_new_steps(record: &TaskRecord) -> bool {
+    record.steps.len() > record.headway.steps
 }

@@ -188,6 +188,11 @@ impl Run {
         self.fault.get()
     }
 
+    /// Fails the task over what is too large to be kept and sent.
+    pub(crate) fn check_size(&self, what: &str, size: usize) -> Result<(), Interrupted> {
+        self.core.check_size(what, size).map_err(|fault| self.fault(fault))
+    }
+
     /// Writes what the body says about its task.
     pub(crate) async fn emit(&self, event: Event) -> Result<(), Interrupted> {
         match self.core.transition_surely(self.record(), event, Patience::Short).await {

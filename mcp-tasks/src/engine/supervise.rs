@@ -87,7 +87,19 @@ async fn drive(run: &Arc<Run>, mut body: Body) -> (Option<Body>, End) {
         Err(_) if run.interruption().is_some() => interrupted(run, None),
         Err(_) => End::Finish(failed("the tool failed unexpectedly".to_owned())),
     };
-    (None, end)
+    (None, within_limit(core, end))
+}
+
+/// An end that is too large to be kept and sent is a failure that says so.
+fn within_limit(core: &Core, end: End) -> End {
+    let (what, size) = match &end {
+        End::Finish(Outcome::Completed { result }) => ("result", result.as_str().len()),
+        End::Finish(Outcome::Failed { message, .. } | Outcome::Cancelled { message }) => {
+            ("error", message.len())
+        }
+        End::Release | End::Lost | End::CannotAsk => return end,
+    };
+    core.check_size(what, size).map_or_else(|fault| End::Finish(failed(fault)), |()| end)
 }
 
 type Joined = Result<Result<CallToolResult, ToolError>, tokio::task::JoinError>;

@@ -53,6 +53,29 @@ fn finish(token: u64, state: &str) -> Event {
     Event::Finish { token, outcome }
 }
 
+/// Attempts count from an answer, from new steps and from an orderly end; while a person is asked they do not count.
+#[test]
+fn attempts_count_from_the_last_headway() {
+    let claim = |record: &TaskRecord| {
+        let free = TaskRecord { lease: None, ..record.clone() };
+        step(&free, Event::Claim { worker: "one".to_owned(), until: at(2_000) })
+    };
+    let thrice = |record: &TaskRecord| claim(&claim(&claim(record)));
+    let check = |record: &TaskRecord, wanted: u32| assert_eq!(record.attempts_without_headway(), wanted);
+    check(&working(), 1);
+    check(&thrice(&working()), 4);
+    check(&thrice(&step(&working(), Event::Status { token: 1, message: "busy".to_owned() })), 4);
+    check(&thrice(&step(&working(), Event::Release { token: 1 })), 3);
+    check(&thrice(&step(&thrice(&waiting()), answer("key"))), 4);
+    let stepped = step(&thrice(&working()), Event::Headway { token: 4, steps: 1 });
+    check(&stepped, 1);
+    check(&step(&thrice(&stepped), Event::Headway { token: 7, steps: 1 }), 4);
+    // A body that asks and loses interest comes no further; one that waited through restarts is not blamed for them.
+    let withdraw = |token| Event::Withdraw { token, key: "key".to_owned() };
+    check(&step(&step(&thrice(&working()), ask(4, "key")), withdraw(4)), 4);
+    check(&step(&thrice(&waiting()), withdraw(4)), 1);
+}
+
 const CANCEL: Event = Event::Cancel { reason: None };
 const EXPIRE: Event = Event::Expire { retain_ms: 60_000 };
 

@@ -104,7 +104,21 @@ impl ServerBuilder {
         self.with_engine(move |engine| engine.poll_ms(milliseconds))
     }
 
-    /// How long bodies may go on after the engine was told to shut down: two seconds, unless set.
+    /// How often the body of a task with `restart = "rerun"` is started without coming any further before
+    /// the task fails, for a body that ends its process each time: five times, unless set. An answer, a new
+    /// step and an orderly end of the process are headway; a task that waits for an answer is not counted.
+    pub fn max_attempts(self, attempts: u32) -> Self {
+        self.with_engine(move |engine| engine.max_attempts(attempts))
+    }
+
+    /// How large a result may be, in bytes of its JSON: 16 MiB, unless set. A task with a larger one
+    /// fails, as one with a larger error, step or status does, and an ordinary call is answered with an
+    /// error.
+    pub fn result_limit(self, bytes: usize) -> Self {
+        self.with_engine(move |engine| engine.result_limit(bytes))
+    }
+
+    /// How long bodies may go on after the engine was told to shut down: a second, unless set.
     pub fn shutdown_grace_ms(self, milliseconds: u64) -> Self {
         self.with_engine(move |engine| engine.shutdown_grace_ms(milliseconds))
     }

@@ -247,3 +247,36 @@ async fn ten_tasks_at_once_do_not_meet() {
         assert_eq!(text(&record), number.to_string());
     }
 }
+
+/// A result that is too large ends the task, or the call, honestly; so does whatever else it would have to carry.
+#[tokio::test]
+async fn what_is_too_large_fails_and_names_the_limit() {
+    let clock = Arc::new(mcp_tasks::testing::ManualClock::default());
+    let store = Arc::new(mcp_tasks::MemoryStore::new());
+    let engine =
+        crate::support::builder(Arc::clone(&store), &clock).result_limit(1_000).build().await.unwrap();
+    let bench = crate::support::Bench { engine, clock, store, owner: Owner::anonymous() };
+    let long = "x".repeat(2_000);
+    for (operation, what) in [
+        ("return", "the result of "),
+        ("tool error", "the result of "),
+        ("protocol error", "the error of 2000 bytes"),
+        ("give up", "the error of 2000 bytes"),
+        ("status", "the status of 2000 bytes"),
+        ("long step", "the value of step `long` of 2002 bytes"),
+    ] {
+        let operand = if operation == "long step" { "2000" } else { &long };
+        let id = bench.create(json!([[operation, operand]])).await;
+        let record = bench.settled(&id).await;
+        let State::Failed { error } = &record.state else { panic!("{record:?}") };
+        assert_eq!(error.code, -32603);
+        assert!(error.message.starts_with(what), "{}", error.message);
+        assert!(error.message.ends_with("is larger than the limit of 1000 bytes"), "{}", error.message);
+    }
+    let called = bench.engine.call_inline(bench.task("rerun", &json!([["return", long]]))).await.unwrap();
+    let InlineOutcome::Error(error) = called else { panic!("{called:?}") };
+    assert_eq!(error.code, -32603);
+    assert!(error.message.contains("the limit of 1000 bytes"), "{}", error.message);
+    let id = bench.create(json!([["return", "short"]])).await;
+    assert_eq!(text(&bench.settled(&id).await), "short");
+}

@@ -80,10 +80,72 @@ async fn task_that_is_run_again_does_not_go_backwards() {
     eventually("the second run", || count("backwards end") == 1).await;
     let third = bench.restarted().await;
     eventually("the third run", || count("backwards end") == 2).await;
-    // Two writes by each taking up (the lease's end and its claim), one by the answer and one by `three`.
+    // Two writes by each taking up (the lease's end and its claim), and one each by the step that it finds, by the answer
+    // and by `three`.
     assert_eq!(before.status_message.as_deref(), Some("two"));
-    assert_eq!(third.get(&id).await.version, before.version + 6);
+    assert_eq!(third.get(&id).await.version, before.version + 7);
     assert_eq!(count("backwards"), 1);
+}
+
+/// A body that ends its process each time does not do so for ever; whatever brings the task further counts anew.
+#[tokio::test]
+async fn task_that_never_comes_further_fails_after_some_attempts() {
+    let mut bench = bench().await;
+    let script = json!([
+        ["step", "further"],
+        ["ask", "approve"],
+        ["count", "further crash"],
+        ["hold", "further dropped"]
+    ]);
+    let id = bench.create(script).await;
+    bench.asked(&id, 1).await;
+    // Waiting for a person is no failure.
+    for _ in 0..20 {
+        bench = bench.restarted().await;
+        bench.asked(&id, 1).await;
+    }
+    bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
+    for attempt in 1..=5 {
+        eventually("the crash", || count("further crash") == attempt).await;
+        bench = bench.restarted().await;
+    }
+    let record = bench.get(&id).await;
+    let State::Failed { error } = &record.state else { panic!("{record:?}") };
+    assert_eq!(error.code, -32603);
+    assert!(error.message.contains("in each of 5 attempts"), "{}", error.message);
+    assert_eq!(record.status_message.as_ref(), Some(&error.message));
+    assert_eq!((count("further crash"), count("further")), (5, 1));
+}
+
+/// Attempts count from the last step or orderly end.
+#[tokio::test]
+async fn step_and_orderly_end_are_headway() {
+    let mut bench = bench().await;
+    let gates = |gate: &str| json!([["count", gate], ["gate", gate], ["step", gate]]);
+    let mut script = Vec::new();
+    for gate in ["headway 1", "headway 2"] {
+        script.extend(gates(gate).as_array().unwrap().clone());
+    }
+    script.extend([json!(["status", "stepped"]), json!(["hold", "headway dropped"])]);
+    let id = bench.create(json!(script)).await;
+    for attempt in 1..=4 {
+        eventually("the first part", || count("headway 1") == attempt).await;
+        bench = bench.restarted().await;
+    }
+    open_all("headway 1", 5);
+    eventually("the step", || count("headway 2") >= 1).await;
+    for attempt in 1..=4 {
+        eventually("the second part", || count("headway 2") >= attempt).await;
+        bench = bench.restarted().await;
+        open_all("headway 1", 1);
+    }
+    assert_eq!(bench.get(&id).await.state, State::Working);
+}
+
+fn open_all(name: &str, times: usize) {
+    for _ in 0..times {
+        open(name);
+    }
 }
 
 /// P089: a task that does not promise to be run again fails and says why, within the start.

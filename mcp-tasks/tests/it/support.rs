@@ -274,6 +274,15 @@ async fn perform(ctx: &TaskContext, operation: &str, operand: String, log: &mut 
             gate(&operand).acquire().await.unwrap().forget();
             Ok(String::new())
         }
+        // Blocks its thread until the gate opens.
+        "spin" => {
+            let gate = gate(&operand);
+            pass(&operand);
+            while gate.try_acquire().is_err() {
+                std::thread::yield_now();
+            }
+            Ok(String::new())
+        }
         "ask" => input(&operand).ask(ctx).await.map(told).map_err(Into::into),
         "ask both" => {
             let (one, other) = (input("approve"), input("other"));
@@ -301,6 +310,9 @@ async fn perform(ctx: &TaskContext, operation: &str, operand: String, log: &mut 
         }
         "step" => {
             ctx.step(&operand, || async { Ok::<_, ToolError>(pass(&operand)) }).await.map(|n| n.to_string())
+        }
+        "long step" => {
+            ctx.step("long", || async { Ok::<_, ToolError>("x".repeat(operand.parse().unwrap())) }).await
         }
         "text step" => ctx.step(&operand, || async { Ok::<_, ToolError>(operand.clone()) }).await,
         "number step" => {
