@@ -103,7 +103,7 @@ pub use error::{
     ArgumentError, BuildError, DefinitionError, EngineError, EngineErrorKind, Interrupted, InterruptedKind,
     ToolError,
 };
-pub use input::{Answer, Input};
+pub use input::{Answer, Answerable, Input};
 #[cfg(feature = "macros")]
 pub use mcp_tasks_macros::{task_tool, tool_type};
 pub use mcp_tasks_types as types;
@@ -115,7 +115,8 @@ pub use server::{Server, ServerBuilder};
 pub use store::SqliteStore;
 pub use store::{MemoryStore, Store, StoreError, StoreErrorKind};
 pub use tool::{
-    InputDeclaration, InputKind, Restart, TaskMode, TaskTool, ToolCall, ToolDefinition, check_arguments,
+    InputDeclaration, InputKind, Restart, TaskMode, TaskTool, ToolArgument, ToolCall, ToolDefinition,
+    check_arguments,
 };
 pub use {schemars, serde};
 
