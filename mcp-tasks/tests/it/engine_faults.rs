@@ -183,7 +183,7 @@ async fn body_whose_writes_fail_for_good_fails() {
     }
 }
 
-/// A write that was done although its answer got lost is done, and is no sign of another worker.
+/// P091: a write that was done although its answer got lost is done, and is no sign of another worker.
 #[tokio::test]
 async fn write_whose_answer_was_lost_counts_as_done() {
     for (operation, call) in
@@ -209,7 +209,7 @@ fn is_waited_for(clock: &ManualClock, millis: i64) -> bool {
     clock.next_deadline().is_some_and(|next| next.unix_millis() - now == millis)
 }
 
-/// A conflict is no lost lease as long as the record says otherwise: the task fails and says why, and nothing of it
+/// P042: a conflict is no lost lease as long as the record says otherwise: the task fails and says why, and nothing of it
 /// is left to wait for ever.
 #[tokio::test]
 async fn step_that_the_record_has_otherwise_fails_the_task() {

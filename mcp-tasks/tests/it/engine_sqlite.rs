@@ -97,7 +97,7 @@ async fn question_dropped_while_it_is_asked_is_taken_back_from_the_file() {
     bench.dropped_questions_are_taken_back().await;
 }
 
-/// The file is free in time although a body blocks every thread that could have kept the time.
+/// P055: the file is free in time although a body blocks every thread that could have kept the time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn shutdown_gives_the_file_back_although_a_body_blocks_the_runtime() {
     let folder = tempfile::tempdir().unwrap();
