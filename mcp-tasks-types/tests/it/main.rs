@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
 mod convert;
+mod hostile;
 mod keeps;
 mod messages;
 mod older;
