@@ -207,14 +207,14 @@ impl<T: de::DeserializeOwned> Slot<T> {
         std::mem::replace(self, Self::Empty)
     }
 
-    /// The payload of the state that it belongs to.
+    /// The payload of the state that it belongs to; `state` tells a person which one that is.
     ///
     /// # Errors
     ///
     /// When it has not come or does not fit.
-    pub fn claim<E: de::Error>(self, name: &'static str) -> Result<T, E> {
+    pub fn claim<E: de::Error>(self, name: &'static str, state: &'static str) -> Result<T, E> {
         match self {
-            Self::Empty => Err(E::missing_field(name)),
+            Self::Empty => Err(E::custom(format_args!("missing field `{name}`, since {state}"))),
             Self::Typed(value) => Ok(value),
             Self::Raw(raw) => serde_json::from_str(raw.as_str())
                 .map_err(|error| E::custom(format_args!("`{name}`: {}", within(raw.as_str(), &error)))),

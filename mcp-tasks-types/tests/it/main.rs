@@ -9,6 +9,7 @@ mod older;
 mod property;
 mod published;
 mod refuses;
+mod reports;
 mod round_trip;
 mod samples;
 mod seed;
