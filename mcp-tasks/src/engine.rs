@@ -7,6 +7,7 @@ mod builder;
 mod core;
 mod recover;
 mod run;
+mod shutdown;
 mod supervise;
 mod timer;
 mod update;
@@ -24,7 +25,6 @@ pub(crate) use run::Run;
 
 use self::core::{Core, Tool, Unwritten};
 use self::supervise::End;
-use crate::clock::after;
 use crate::digest;
 use crate::error::{EngineError, EngineErrorKind, InterruptedKind};
 use crate::lifecycle::{Event, Outcome};
@@ -291,27 +291,6 @@ impl Engine {
     /// When the store fails.
     pub async fn recover(&self) -> Result<usize, EngineError> {
         Ok(self.core.recover().await?)
-    }
-
-    /// Takes no new work, tells every body to stop, waits for them for a bounded time, and closes the store. A task
-    /// whose tool can be run again is handed over and goes on after the next start; others fail and say so.
-    pub async fn shutdown(&self) {
-        let core = &self.core;
-        let runs: Vec<Arc<Run>> = {
-            let mut running = core.running();
-            running.closed = true;
-            running.runs.values().cloned().collect()
-        };
-        core.closing.send_replace(true);
-        for run in runs {
-            run.stop(InterruptedKind::Shutdown);
-        }
-        // The supervisors end the bodies; this is for a store that does not answer.
-        let deadline = after(&core.now(), core.settings.shutdown_grace_ms.saturating_mul(2));
-        if crate::clock::until(&*core.clock, &deadline, self.idle()).await.is_none() {
-            tracing::warn!(runs = self.running(), "the engine stops although not every run has ended");
-        }
-        core.store.close().await;
     }
 
     fn admit(&self, task: &NewTask) -> Result<Arc<Tool>, EngineError> {

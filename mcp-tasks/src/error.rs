@@ -15,6 +15,21 @@ pub(crate) fn with_causes(error: &(impl StdError + 'static)) -> &(dyn StdError +
     error
 }
 
+/// Writes an error as a person wants to read it who meets it at the end of `main`: what happened and what caused it.
+pub(crate) fn write_chain(
+    f: &mut fmt::Formatter<'_>,
+    message: &str,
+    source: Option<&dyn StdError>,
+) -> fmt::Result {
+    f.write_str(message)?;
+    let mut cause = source;
+    while let Some(error) = cause {
+        write!(f, ": {error}")?;
+        cause = error.source();
+    }
+    Ok(())
+}
+
 /// How a tool's body ends when it has no result.
 ///
 /// Anything that `?` brings along becomes a result with `isError` and the error's own message: standard errors, `anyhow`
@@ -170,8 +185,7 @@ impl fmt::Display for ArgumentError {
 
 impl StdError for ArgumentError {}
 
-/// Why the engine did not do what a request asked for.
-#[derive(Debug)]
+/// Why the engine did not do what a request asked for. `Debug` says it with everything that caused it.
 pub struct EngineError {
     kind: EngineErrorKind,
     message: String,
@@ -248,6 +262,12 @@ impl fmt::Display for EngineError {
     }
 }
 
+impl fmt::Debug for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_chain(f, &self.message, self.source())
+    }
+}
+
 impl StdError for EngineError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
@@ -267,8 +287,8 @@ impl From<ArgumentError> for EngineError {
     }
 }
 
-/// Why an engine or a server could not be built.
-#[derive(Debug)]
+/// Why an engine or a server could not be built. `Debug` says it with everything that caused it, each fault on a line of
+/// its own, so that a `main` that returns it tells people what to do.
 pub struct BuildError {
     message: String,
     faults: Vec<DefinitionError>,
@@ -276,9 +296,14 @@ pub struct BuildError {
 }
 
 impl BuildError {
-    pub(crate) fn of_tools(faults: Vec<DefinitionError>) -> Self {
-        let listed: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        Self { message: format!("the tools have faults: {}", listed.join("; ")), faults, source: None }
+    pub(crate) fn of_tools(mut faults: Vec<DefinitionError>) -> Self {
+        let mut told = Vec::new();
+        faults.retain(|fault| {
+            let new = !told.contains(fault);
+            told.extend(new.then(|| fault.clone()));
+            new
+        });
+        Self { message: "the tools have faults".to_owned(), faults, source: None }
     }
 
     pub(crate) fn with_source(message: impl Into<String>, source: impl Into<Source>) -> Self {
@@ -294,7 +319,18 @@ impl BuildError {
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        for (place, fault) in self.faults.iter().enumerate() {
+            write!(f, "{}{fault}", if place == 0 { ": " } else { "; " })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_chain(f, &self.message, self.source())?;
+        self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
     }
 }
 
@@ -364,6 +400,26 @@ mod tests {
         for error in [ToolError::from(interrupted()), ToolError::from(Wrapper(interrupted()))] {
             assert!(matches!(error.into_kind(), ToolErrorKind::Interrupted(_)));
         }
+    }
+
+    /// What `main` prints of an error that it returns.
+    #[test]
+    fn debug_form_is_for_people() {
+        let store = || {
+            StoreError::new(crate::StoreErrorKind::Unavailable, "the store `x.db` cannot be opened")
+                .with_source(std::io::Error::other("disk full"))
+        };
+        let told = "the store `x.db` cannot be opened: disk full";
+        assert_eq!(format!("{:?}", store()), told);
+        assert_eq!(format!("{:?}", EngineError::from(store())), format!("Internal error: {told}"));
+        let build = BuildError::with_source("the unfinished tasks cannot be read", store());
+        assert_eq!(format!("{build:?}"), format!("the unfinished tasks cannot be read: {told}"));
+        let fault = |tool: &str| DefinitionError::new(tool, "a lifetime of 0");
+        let build = BuildError::of_tools(vec![fault("a"), fault("b"), fault("a")]);
+        let listed = "the tools have faults\n  tool `a`: a lifetime of 0\n  tool `b`: a lifetime of 0";
+        assert_eq!(format!("{build:?}"), listed);
+        let line = "the tools have faults: tool `a`: a lifetime of 0; tool `b`: a lifetime of 0";
+        assert_eq!((build.to_string().as_str(), build.faults().len()), (line, 2));
     }
 
     #[test]

@@ -91,6 +91,27 @@ impl Server {
         self.inner.answer(context, message).await
     }
 
+    /// Ends the server: takes no new work, tells bodies to stop, waits for them for a bounded time (see
+    /// [`ServerBuilder::shutdown_grace_ms`]), and gives the store back. Tasks with `restart = "rerun"` go on
+    /// after the next start; others fail and say so.
+    ///
+    /// The transports that serve a whole process do this when serving ends:
+    #[cfg_attr(
+        feature = "stdio",
+        doc = "[`serve_stdio`](crate::transport::stdio::serve_stdio) when the input ends,"
+    )]
+    #[cfg_attr(
+        feature = "http",
+        doc = "[`serve_http`](crate::transport::http::serve_http) when it is told to."
+    )]
+    /// Whoever nests a router or serves streams calls it when their own serving is over.
+    ///
+    /// A process that is killed instead, as by SIGTERM without a handler, loses nothing that was
+    /// acknowledged: its file is free at once, and the next start does the same to its tasks.
+    pub async fn shutdown(&self) {
+        self.inner.engine.shutdown().await;
+    }
+
     /// Whose tasks all requests are about.
     pub fn owner(&self) -> &Owner {
         &self.inner.owner

@@ -21,6 +21,7 @@ pub use memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 
+use crate::error::write_chain;
 use crate::owner::Owner;
 use crate::record::{SharedRecord, StepRecord, TaskRecord};
 
@@ -346,8 +347,7 @@ impl Default for ChangeFeed {
     }
 }
 
-/// Why a store could not do what it was asked for.
-#[derive(Debug)]
+/// Why a store could not do what it was asked for. `Debug` says it with everything that caused it.
 pub struct StoreError {
     kind: StoreErrorKind,
     message: String,
@@ -407,6 +407,12 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_chain(f, &self.message, self.source())
     }
 }
 

@@ -344,6 +344,23 @@ impl ToolDefinition {
         faults
     }
 
+    /// What a model would have to guess: the tool itself if it has no description, and each of its arguments that has
+    /// none, neither of its own nor of its type.
+    pub(crate) fn undescribed(&self) -> Vec<Option<&str>> {
+        let is_blank = |text: Option<&str>| text.is_none_or(|text| text.trim().is_empty());
+        let tool = is_blank(self.description.as_deref()).then_some(None);
+        let described = |schema: &Value| {
+            let own = schema.get("description");
+            let reference =
+                schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#'));
+            let of_type = reference.and_then(|path| self.input_schema.pointer(path)?.get("description"));
+            !is_blank(own.or(of_type).and_then(Value::as_str))
+        };
+        let arguments = self.input_schema.get("properties").and_then(Value::as_object);
+        let arguments = arguments.into_iter().flatten().filter(|(_, schema)| !described(schema));
+        tool.into_iter().chain(arguments.map(|(name, _)| Some(name.as_str()))).collect()
+    }
+
     /// Members of forms whose names look like secrets, which a form never asks for.
     pub(crate) fn secrets(&self) -> Vec<(&str, String)> {
         const SECRETS: &[&str] =
@@ -590,6 +607,30 @@ mod tests {
         assert_eq!(faults.len(), 8, "{faults:#?}");
         assert!(faults[3].contains("`my tool`, input `key`: the key is declared twice"), "{}", faults[3]);
         assert!(faults[5].contains("`my tool`, input `nested`, member `inner`: "), "{}", faults[5]);
+    }
+
+    /// What nobody has described is found, and what its type describes counts as described.
+    #[test]
+    fn what_has_no_description_is_found() {
+        /// How large.
+        #[derive(Deserialize, JsonSchema)]
+        enum Size {
+            Small,
+        }
+        #[derive(Deserialize, JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is of interest")]
+        struct Mixed {
+            /// Described.
+            one: u8,
+            two: Option<u8>,
+            size: Size,
+            inner: Inner,
+        }
+        let definition = ToolDefinition::new::<Mixed, Result<(), ToolError>>("mixed");
+        assert_eq!(definition.undescribed(), [None, Some("inner"), Some("two")]);
+        let described =
+            ToolDefinition::new::<Arguments, Result<(), ToolError>>("t").with_description("Does it.");
+        assert_eq!(described.undescribed(), [Some("inner")]);
     }
 
     /// a form that asks for a secret is found.

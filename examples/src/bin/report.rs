@@ -112,6 +112,16 @@ enum Serve {
     Http(SocketAddr),
 }
 
+impl Serve {
+    /// There is one way of serving.
+    fn choose(self, chosen: &mut Option<Self>) -> Result<(), &'static str> {
+        match chosen.replace(self) {
+            None => Ok(()),
+            Some(_) => Err("only one of `--stdio` and `--http`, and only once"),
+        }
+    }
+}
+
 enum StoreChoice {
     Memory,
     Sqlite(PathBuf),
@@ -129,8 +139,10 @@ impl Options {
         let mut steps = None;
         while let Some(argument) = arguments.next()? {
             match argument {
-                Arg::Long("stdio") => serve = Some(Serve::Stdio),
-                Arg::Long("http") => serve = Some(Serve::Http(arguments.value()?.parse_with(address)?)),
+                Arg::Long("stdio") => Serve::Stdio.choose(&mut serve)?,
+                Arg::Long("http") => {
+                    Serve::Http(arguments.value()?.parse_with(address)?).choose(&mut serve)?;
+                }
                 Arg::Long("store") => {
                     store = arguments.value()?.parse_with(StoreChoice::parse)?;
                 }

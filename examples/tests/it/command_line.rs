@@ -204,10 +204,24 @@ fn wrong_arguments_are_told_and_nothing_is_served() {
         &["--http", "nowhere"],
         &["--stdio", "--steps", "-1"],
         &["--serve"],
+        &["--stdio", "--http", "0"],
+        &["--http", "0", "--stdio"],
+        &["--http", "0", "--http", "0"],
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_report")).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(output.stdout.is_empty());
         assert!(!output.stderr.is_empty());
     }
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let (_folder, store) = store();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let output = report(&store).args(["--http", &address]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains(&format!("cannot listen on `{address}`: Address already in use")), "{text}");
 }

@@ -118,6 +118,19 @@ impl EngineBuilder {
             return Err(BuildError::of_tools(faults));
         }
         for definition in self.definitions() {
+            for argument in definition.undescribed() {
+                let tool = definition.name();
+                match argument {
+                    None => {
+                        tracing::warn!(tool, "a tool without a description: write a doc comment above it")
+                    }
+                    Some(argument) => tracing::warn!(
+                        tool,
+                        argument,
+                        "an argument without a description: write a doc comment above it"
+                    ),
+                }
+            }
             for (key, member) in definition.secrets() {
                 tracing::warn!(tool = definition.name(), key, member, "a form must not ask for secrets");
             }
@@ -174,5 +187,88 @@ impl fmt::Debug for EngineBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tools: Vec<&str> = self.definitions().map(ToolDefinition::name).collect();
         f.debug_struct("EngineBuilder").field("tools", &tools).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use mcp_tasks_types::RawObject;
+    use tracing::field::{Field, Visit};
+    use tracing::span;
+
+    use super::*;
+    use crate::BoxFuture;
+    use crate::error::{ArgumentError, ToolError};
+    use crate::store::MemoryStore;
+    use crate::tool::ToolCall;
+
+    struct Bare;
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is of interest")]
+    struct Arguments {
+        /// Described.
+        one: u8,
+        two: u8,
+    }
+
+    impl TaskTool for Bare {
+        const NAME: &'static str = "bare";
+
+        fn definition() -> ToolDefinition {
+            ToolDefinition::new::<Arguments, Result<(), ToolError>>(Self::NAME)
+        }
+
+        fn check(_: &RawObject) -> Result<(), ArgumentError> {
+            Ok(())
+        }
+
+        fn run(_: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    /// Keeps what is warned of.
+    struct Warnings(Arc<Mutex<String>>);
+
+    struct Fields<'a>(&'a mut String);
+
+    impl Visit for Fields<'_> {
+        fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+            write!(self.0, "{field}={value:?} ").unwrap();
+        }
+    }
+
+    impl tracing::Subscriber for Warnings {
+        fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+            *metadata.level() == tracing::Level::WARN
+        }
+        fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+            span::Id::from_u64(1)
+        }
+        fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+        fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+        fn event(&self, event: &tracing::Event<'_>) {
+            let mut text = self.0.lock().unwrap();
+            event.record(&mut Fields(&mut text));
+            text.push('\n');
+        }
+        fn enter(&self, _: &span::Id) {}
+        fn exit(&self, _: &span::Id) {}
+    }
+
+    #[tokio::test]
+    async fn missing_descriptions_are_warned_of_with_their_place() {
+        let text = Arc::new(Mutex::new(String::new()));
+        let warnings = tracing::subscriber::set_default(Warnings(Arc::clone(&text)));
+        Engine::builder(MemoryStore::new()).tool::<Bare>().build().await.unwrap();
+        drop(warnings);
+        let text = text.lock().unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].contains(r#"tool="bare""#) && !lines[0].contains("argument="), "{text}");
+        assert!(lines[1].contains(r#"tool="bare" argument="two""#), "{text}");
     }
 }

@@ -5,6 +5,11 @@
 //! A server that binds by itself binds where it is told, and [`serve_http`] on a loopback address
 //! also refuses requests whose `Host` is another machine.
 //!
+//! All requests are about the server's one owner, and nothing here tells callers apart yet: a layer for
+//! authentication keeps strangers out, but everyone whom it lets in can read, answer and cancel every task
+//! whose id they have. Where callers must not reach each other's tasks, each needs a server of their own,
+//! with a store of its own.
+//!
 //! A body has a limit in size and in time wherever the router is nested. How long a connection may
 //! take for the head of a request is the server's to decide: one that binds by itself has a limit,
 //! `axum::serve` has none. Whoever serves a nested router where strangers can connect puts a proxy
@@ -120,10 +125,12 @@ impl HttpOptions {
     }
 }
 
-/// The endpoint, at the root of a router: nest it where you want it, for instance at `/mcp`.
+/// The endpoint, at the root of a router: nest it where you want it, for instance at `/mcp`. With
+/// `nest_service` it is found with and without a slash at the end of its path, with `nest` only without.
 ///
-/// Authentication and further limits are layers around it; what the server around it has to see to is
-/// said [above](self).
+/// A layer around it can refuse requests, but not tell callers apart: whoever gets through it is the
+/// [one owner](crate::server::ServerBuilder::owner) of all tasks of this server. What else the application
+/// around it has to see to is said [above](self); when it ends, it calls [`Server::shutdown`].
 ///
 /// ```
 /// use mcp_tasks::Server;
@@ -131,7 +138,7 @@ impl HttpOptions {
 ///
 /// fn application(server: Server) -> axum::Router {
 ///     let options = HttpOptions::default().with_allowed_origin("https://app.example");
-///     axum::Router::new().nest("/mcp", router(server, options))
+///     axum::Router::new().nest_service("/mcp", router(server, options))
 /// }
 /// ```
 pub fn router(server: Server, options: HttpOptions) -> Router {
@@ -146,7 +153,9 @@ pub fn router(server: Server, options: HttpOptions) -> Router {
 ///
 /// When the address cannot be bound.
 pub async fn bind_http(server: Server, address: SocketAddr, options: HttpOptions) -> io::Result<BoundHttp> {
-    let listener = TcpListener::bind(address).await?;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on `{address}`: {error}")))?;
     let address = listener.local_addr()?;
     let options = if address.ip().is_loopback() { options.with_loopback_hosts_only() } else { options };
     Ok(BoundHttp {
@@ -154,11 +163,31 @@ pub async fn bind_http(server: Server, address: SocketAddr, options: HttpOptions
         address,
         drain: options.drain,
         head_timeout: options.head_timeout,
-        router: Router::new().nest("/mcp", router(server, options)),
+        server: server.clone(),
+        router: Router::new().nest_service("/mcp", router(server, options)),
     })
 }
 
-/// Binds and serves in one call, until `shutdown` is done.
+/// Binds and serves in one call, until `shutdown` is done; then the server ends as by
+/// [`Server::shutdown`].
+///
+/// A process that is to end in an orderly way listens for what tells it to, as with tokio's feature
+/// `signal`:
+///
+/// ```no_run
+/// # async fn main_part(server: mcp_tasks::Server) -> std::io::Result<()> {
+/// use mcp_tasks::transport::http::serve_http;
+///
+/// # #[cfg(unix)] {
+/// use tokio::signal::unix::{SignalKind, signal};
+///
+/// let mut terminate = signal(SignalKind::terminate())?;
+/// let shutdown = async move { drop(terminate.recv().await) };
+/// serve_http(server, ([127, 0, 0, 1], 8000).into(), shutdown).await
+/// # }
+/// # #[cfg(not(unix))] Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///
@@ -178,6 +207,7 @@ pub struct BoundHttp {
     address: SocketAddr,
     drain: Duration,
     head_timeout: Duration,
+    server: Server,
     router: Router,
 }
 
@@ -192,7 +222,8 @@ impl BoundHttp {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Serves until `shutdown` is done; then answers in flight get a moment to leave.
+    /// Serves until `shutdown` is done; then answers in flight get a moment to leave, and the server ends
+    /// as by [`Server::shutdown`].
     ///
     /// # Errors
     ///
@@ -220,6 +251,7 @@ impl BoundHttp {
         if tokio::time::timeout(self.drain, drained).await.is_err() {
             tracing::debug!("requests in flight were given up, the server stops");
         }
+        self.server.shutdown().await;
         Ok(())
     }
 }

@@ -65,8 +65,12 @@ impl StdioOptions {
     }
 }
 
-/// Serves the process's standard streams until the input ends. For one connection in a process: what is
-/// read ahead is lost to a second one.
+/// Serves the process's standard streams until the input ends, and then ends the server as
+/// [`Server::shutdown`] does. For one connection in a process: what is read ahead is lost to a second one.
+///
+/// When this returns, the store is free for the next process, within about two seconds after the last
+/// answer. A body that blocks its thread keeps a `#[tokio::main]` from ending all the same; hand such work
+/// to a process or thread of its own, or end the runtime with `shutdown_background`.
 ///
 /// # Errors
 ///
@@ -95,10 +99,13 @@ pub async fn serve_stdio_with(server: Server, options: StdioOptions) -> io::Resu
         let _ = end.send(write_blocking(&mut io::stdout(), queue));
     })?;
     let written = async { ended.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())) };
-    connection(server, lines, answers, written, &options).await
+    let served = connection(server.clone(), lines, answers, written, &options).await;
+    server.shutdown().await;
+    served
 }
 
-/// Serves any pair of byte streams until the input ends.
+/// Serves any pair of byte streams until the input ends. The server goes on: it may have other
+/// connections, and [`Server::shutdown`] ends it.
 ///
 /// # Errors
 ///

@@ -96,3 +96,24 @@ async fn question_dropped_while_it_is_asked_is_taken_back_from_the_file() {
     let bench = opened(&folder.path().join("tasks.db"), &Arc::new(ManualClock::default())).await;
     bench.dropped_questions_are_taken_back().await;
 }
+
+/// The file is free in time although a body blocks every thread that could have kept the time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn shutdown_gives_the_file_back_although_a_body_blocks_the_runtime() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, clock) = (folder.path().join("tasks.db"), Arc::new(ManualClock::default()));
+    let store = Arc::new(SqliteStore::open(&path).await.unwrap());
+    let engine =
+        crate::support::builder(Arc::clone(&store), &clock).shutdown_grace_ms(50).build().await.unwrap();
+    let bench = Bench { engine, clock: Arc::clone(&clock), store, owner: mcp_tasks::Owner::anonymous() };
+    let id = bench.create(json!([["spin", "blocks the runtime"], ["return", "done"]])).await;
+    eventually("the body", || count("blocks the runtime") == 1).await;
+    bench.engine.shutdown().await;
+    let free = SqliteStore::open(&path).await;
+    crate::support::open("blocks the runtime");
+    let next = bench_over(Arc::new(free.unwrap()), clock).await;
+    // What the old body returns now is not written any more.
+    eventually("the next run", || count("blocks the runtime") == 2).await;
+    crate::support::open("blocks the runtime");
+    next.engine.settled(&bench.owner, &id).await.unwrap();
+}

@@ -278,3 +278,35 @@ async fn a_body_that_is_cut_off_is_told_from_one_that_is_too_long() {
         assert_eq!((response.status, response.code()), (413, -32_600), "{bytes}");
     }
 }
+
+/// A server that serves by itself ends with its serving: it takes no more work, whoever still has a handle of it.
+#[tokio::test]
+async fn the_end_of_serving_ends_the_server() {
+    let server = server().await;
+    let bound = bind_http(server.clone(), SocketAddr::from(([127, 0, 0, 1], 0)), HttpOptions::default())
+        .await
+        .unwrap();
+    bound.serve(std::future::ready(())).await.unwrap();
+    let task = mcp_tasks::NewTask::new(server.owner().clone(), "echo", mcp_tasks::types::RawObject::empty());
+    let refused = server.engine().create(task).await.unwrap_err();
+    assert_eq!(refused.kind(), mcp_tasks::EngineErrorKind::ShuttingDown);
+    // A second time there is nothing left to end.
+    server.shutdown().await;
+}
+
+/// The endpoint has one address, and people write it with a slash at its end as well.
+#[tokio::test]
+async fn a_slash_at_the_end_of_the_path_makes_no_difference() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    let message = request(json!(1), "tools/list", json!({}));
+    let statuses = [("/mcp", 200), ("/mcp/", 200), ("/mcp/more", 404), ("/mcpx", 404)];
+    for (path, status) in statuses {
+        let (length, body) = (message.to_string().len(), message.to_string());
+        let text = format!(
+            "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nMCP-Protocol-Version: {VERSION}\r\n\
+             Mcp-Method: tools/list\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        let response = send_bytes(address, text.as_bytes(), false).await.unwrap();
+        assert_eq!(response.status, status, "{path}");
+    }
+}

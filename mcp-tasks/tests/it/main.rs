@@ -30,6 +30,8 @@ mod server_sequence;
 mod server_store;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(all(feature = "stdio", feature = "macros", feature = "sqlite"))]
+mod stdio_process;
 #[cfg(all(feature = "stdio", feature = "macros"))]
 mod stdio_wire;
 mod store;
