@@ -6,7 +6,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Expr, Generics, Ident, Visibility};
+use syn::{Expr, GenericArgument, Generics, Ident, PathArguments, Type, Visibility};
 
 use crate::{
     docs::Docs,
@@ -22,6 +22,7 @@ pub(crate) fn expand_tool(tool: &Tool, paths: &Paths, function: &TokenStream) ->
     let companion = Companion::new(ident, generics);
     let declaration = companion.expand_declaration(visibility, paths);
     let arguments = expand_arguments(tool, paths);
+    let questions = expand_questions(tool, paths);
     let implementation = expand_implementation(tool, &companion, paths);
     let quiet = deprecation
         .as_ref()
@@ -42,6 +43,7 @@ pub(crate) fn expand_tool(tool: &Tool, paths: &Paths, function: &TokenStream) ->
         const _: () = {
             #into_in_scope
             #arguments
+            #questions
             #implementation
         };
     }
@@ -117,42 +119,127 @@ fn arguments_ident() -> Ident {
     Ident::new("__Arguments", Span::call_site())
 }
 
-/// The struct that a call's arguments are read into and that the input schema is made from.
+/// The function that says how the arguments are read.
+fn read_arguments_ident() -> Ident {
+    Ident::new("__arguments", Span::call_site())
+}
+
+/// The function that makes the question of that number.
+fn question_ident(number: usize) -> Ident {
+    Ident::new(&format!("__question_{number}"), Span::call_site())
+}
+
+/// The struct that a call's arguments are read into and that the input schema is made from. It is generic over the
+/// types of its members, so that what is derived for it compiles whatever the author's types lack.
 fn expand_arguments(tool: &Tool, paths: &Paths) -> TokenStream {
     let ident = arguments_ident();
     let (serde, schemars) = (paths.serde(), paths.schemars());
     let (serde_text, schemars_text) = (paths.serde_text(), paths.schemars_text());
-    let generics = &tool.signature.generics;
-    let bounds = &generics.where_clause;
-    let has_types = generics.type_params().next().is_some();
-    let own_bounds = has_types.then(|| quote!(#[serde(bound = "")] #[schemars(bound = "")]));
-    let marker = expand_marker(generics, paths).map(|marker| quote!(#[serde(skip)] #marker));
-    let members = tool.arguments().map(|argument| {
+    let parameters: Vec<Ident> = (0..tool.arguments().count())
+        .map(|number| Ident::new(&format!("__A{number}"), Span::call_site()))
+        .collect();
+    let needed = paths.tool_argument_text();
+    let bounds: Vec<String> = parameters.iter().map(|parameter| format!("{parameter}: {needed}")).collect();
+    let bounds = bounds.join(", ");
+    let bounds =
+        (!parameters.is_empty()).then(|| quote!(#[serde(bound = #bounds)] #[schemars(bound = #bounds)]));
+    let generics = (!parameters.is_empty()).then(|| quote!(<#(#parameters),*>));
+    let members = tool.arguments().zip(&parameters).map(|(argument, parameter)| {
         let docs = argument.docs.attributes();
-        let (ident, ty) = (&argument.ident, &argument.ty);
-        quote!(#(#docs)* #ident: #ty,)
+        let ident = &argument.ident;
+        quote!(#(#docs)* #ident: #parameter,)
     });
+    let read = expand_read_arguments(tool, paths);
     quote! {
         #[derive(#serde::Deserialize, #schemars::JsonSchema)]
         #[serde(crate = #serde_text, rename = "arguments")]
         #[schemars(crate = #schemars_text)]
-        #own_bounds
-        struct #ident #generics #bounds {
+        #bounds
+        struct #ident #generics {
             #(#members)*
-            #marker
+        }
+
+        #read
+    }
+}
+
+/// The one place that needs what the types of arguments have to have. It blames the first type that may lack it.
+fn expand_read_arguments(tool: &Tool, paths: &Paths) -> TokenStream {
+    let (ident, function) = (arguments_ident(), read_arguments_ident());
+    let (parameters, _, bounds) = tool.signature.generics.split_for_impl();
+    let types: Vec<&Type> = tool.arguments().map(|argument| &argument.ty).collect();
+    let generics = (!types.is_empty()).then(|| quote!(<#(#types),*>));
+    let arguments = paths.arguments();
+    let of = quote!(#arguments::of());
+    let suspect = types.iter().find(|ty| !is_of_the_standard_library(ty)).or(types.first());
+    let of = suspect.map_or_else(|| of.clone(), |ty| Paths::blaming(&of, ty));
+    quote! {
+        fn #function #parameters () -> #arguments<#ident #generics> #bounds {
+            #of
         }
     }
+}
+
+/// Whether a type is written like one that can be an argument in any case.
+fn is_of_the_standard_library(ty: &Type) -> bool {
+    const PLAIN: &[&str] = &[
+        "String", "bool", "char", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize",
+        "f32", "f64",
+    ];
+    const AROUND: &[&str] = &["Option", "Vec", "Box"];
+    let Type::Path(path) = ty else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    match &last.arguments {
+        PathArguments::None => PLAIN.iter().any(|plain| last.ident == plain),
+        PathArguments::AngleBracketed(inner) => AROUND.iter().any(|around| last.ident == around)
+            && inner.args.iter().all(
+                |inner| matches!(inner, GenericArgument::Type(inner) if is_of_the_standard_library(inner)),
+            ),
+        PathArguments::Parenthesized(_) => false,
+    }
+}
+
+/// One function for each question, each of which is the one place that needs what its type of answers has to have.
+fn expand_questions(tool: &Tool, paths: &Paths) -> TokenStream {
+    let (parameters, _, bounds) = tool.signature.generics.split_for_impl();
+    let input = paths.input();
+    let functions = tool.inputs().enumerate().map(|(number, question)| {
+        let (key, answer) = (&question.key, &question.answer);
+        let function = question_ident(number);
+        let declared = Paths::blaming(&quote!(#input::declared(#key)), answer);
+        quote! {
+            fn #function #parameters () -> #input<#answer> #bounds {
+                #declared
+            }
+        }
+    });
+    quote!(#(#functions)*)
+}
+
+/// The call that says how the arguments are read.
+fn read_arguments(tool: &Tool) -> TokenStream {
+    let (function, turbofish) = (read_arguments_ident(), turbofish(tool));
+    quote!(#function #turbofish ())
+}
+
+/// The call that makes the question of that number.
+fn question(tool: &Tool, number: usize) -> TokenStream {
+    let (function, turbofish) = (question_ident(number), turbofish(tool));
+    quote!(#function #turbofish ())
+}
+
+fn turbofish(tool: &Tool) -> TokenStream {
+    let (_, generic_arguments, _) = tool.signature.generics.split_for_impl();
+    generic_arguments.as_turbofish().to_token_stream()
 }
 
 fn expand_implementation(tool: &Tool, companion: &Companion, paths: &Paths) -> TokenStream {
     let name = &tool.name;
     let definition = expand_definition(tool, paths);
     let run = expand_run(tool, paths);
-    let (_, generic_arguments, _) = tool.signature.generics.split_for_impl();
-    let arguments = arguments_ident();
+    let arguments = read_arguments(tool);
     let raw_object = paths.raw_object();
     let argument_error = paths.argument_error();
-    let check_arguments = paths.check_arguments();
     let result = paths.result();
     let object = Ident::new("object", Span::mixed_site());
     let items = quote! {
@@ -161,7 +248,7 @@ fn expand_implementation(tool: &Tool, companion: &Companion, paths: &Paths) -> T
         #definition
 
         fn check(#object: &#raw_object) -> #result<(), #argument_error> {
-            #check_arguments::<#arguments #generic_arguments>(#object)
+            #arguments.check(#object)
         }
 
         #run
@@ -171,9 +258,8 @@ fn expand_implementation(tool: &Tool, companion: &Companion, paths: &Paths) -> T
 
 fn expand_definition(tool: &Tool, paths: &Paths) -> TokenStream {
     let args = &tool.args;
-    let (_, generic_arguments, _) = tool.signature.generics.split_for_impl();
-    let arguments = arguments_ident();
-    let result = &tool.signature.result;
+    let arguments = read_arguments(tool);
+    let result = Paths::itself(&tool.signature.result, &paths.tool_return());
     let tool_definition = paths.tool_definition();
     let task_tool = paths.task_tool();
 
@@ -210,16 +296,13 @@ fn expand_definition(tool: &Tool, paths: &Paths) -> TokenStream {
     if let Some(required) = args.require_input_capability {
         settings.extend(quote!(.with_require_input_capability(#required)));
     }
-    for input in tool.inputs() {
-        let (key, answer) = (&input.key, &input.answer);
-        let question = input.question.text(paths);
-        settings.extend(quote!(.with_input::<#answer>(#key, #question)));
+    for (number, input) in tool.inputs().enumerate() {
+        let (question, text) = (question(tool, number), input.question.text(paths));
+        settings.extend(quote!(.with_question(&#question, #text)));
     }
     quote! {
         fn definition() -> #tool_definition {
-            #tool_definition::new::<#arguments #generic_arguments, #result>(
-                <Self as #task_tool>::NAME
-            )
+            #arguments.define::<#result>(<Self as #task_tool>::NAME)
             #settings
         }
     }
@@ -239,26 +322,24 @@ fn expand_run(tool: &Tool, paths: &Paths) -> TokenStream {
     let call = Ident::new("call", Span::mixed_site());
     let values = Ident::new("arguments", Span::mixed_site());
     let context = Ident::new("context", Span::mixed_site());
-    let arguments = arguments_ident();
+    let arguments = read_arguments(tool);
     let (_, generic_arguments, _) = tool.signature.generics.split_for_impl();
     let turbofish = generic_arguments.as_turbofish();
     let function = &tool.signature.ident;
     // Types are repeated where they could be inferred, so that the compiler blames them and not the attribute.
-    let written_result = &tool.signature.result;
-    let (tool_call, input, clone) = (paths.tool_call(), paths.input(), paths.clone());
+    let written_result = Paths::itself(&tool.signature.result, &paths.tool_return());
+    let (tool_call, clone) = (paths.tool_call(), paths.clone());
+    let mut questions = 0..;
     let passed = tool.signature.parameters.iter().map(|parameter| match parameter {
         Parameter::Context { by_reference: true } => quote!(&#context),
         Parameter::Context { by_reference: false } => quote!(#clone::clone(&#context)),
-        Parameter::Input(question) => {
-            let (key, answer) = (&question.key, &question.answer);
-            quote!(#input::<#answer>::declared(#key))
-        }
+        Parameter::Input(_) => question(tool, questions.next().unwrap_or_default()),
         Parameter::Argument(argument) => {
             let ident = &argument.ident;
             quote!(#values.#ident)
         }
     });
-    let read_values = quote!(#tool_call::arguments::<#arguments #generic_arguments>(&#call)?);
+    let read_values = quote!(#arguments.read(&#call)?);
     let read_values = if tool.arguments().next().is_some() {
         quote!(let #values = #read_values;)
     } else {

@@ -1,9 +1,9 @@
 //! Every path that an expansion may name: what the runtime offers to expansions, and a few items of the standard
 //! library, all absolute, so that nothing has to be in scope where the macro is used.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Expr, ExprLit, Lit, LitStr, Path};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use syn::{Expr, ExprLit, Lit, LitStr, Path, Type, spanned::Spanned as _};
 
 use crate::{
     args::{CRATE, RawArgs},
@@ -42,16 +42,46 @@ impl Paths {
     /// The path of a re-exported crate as the text of a `crate = ".."` attribute of serde or schemars.
     fn as_text(path: &TokenStream) -> LitStr {
         let text = path.to_string().replace(' ', "");
-        LitStr::new(&text, proc_macro2::Span::call_site())
+        LitStr::new(&text, Span::call_site())
+    }
+
+    /// Tokens of ours where a type is written, so that the compiler blames the type.
+    pub(crate) fn blaming(tokens: &TokenStream, ty: &Type) -> TokenStream {
+        located_at(tokens.clone(), Span::call_site().located_at(ty.span()))
+    }
+
+    /// The type by way of a trait that it has to have: `<Type as Trait>::Itself`, where the type is written. A type without
+    /// the trait is told once however often this is repeated, and what follows from it is not told at all.
+    pub(crate) fn itself(ty: &Type, needed: &TokenStream) -> TokenStream {
+        let span = Span::call_site().located_at(ty.span());
+        let needed = located_at(needed.clone(), span);
+        quote_spanned!(span=> <#ty as #needed>::Itself)
     }
 
     pub(crate) fn serde_text(&self) -> LitStr {
         Self::as_text(&self.serde())
     }
 
+    pub(crate) fn tool_argument_text(&self) -> String {
+        Self::as_text(&self.tool_argument()).value()
+    }
+
     pub(crate) fn schemars_text(&self) -> LitStr {
         Self::as_text(&self.schemars())
     }
+}
+
+fn located_at(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            if let TokenTree::Group(group) = &token {
+                token = Group::new(group.delimiter(), located_at(group.stream(), span)).into();
+            }
+            token.set_span(token.span().located_at(span));
+            token
+        })
+        .collect()
 }
 
 const EXPECTED_CRATE: &str =
@@ -83,7 +113,9 @@ support! {
     task_mode => TaskMode,
     restart => Restart,
     input => Input,
-    check_arguments => check_arguments,
+    tool_argument => ToolArgument,
+    arguments => Arguments,
+    tool_return => ToolReturn,
     finish => finish,
 }
 

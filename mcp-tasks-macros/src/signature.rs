@@ -5,7 +5,7 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
     Attribute, FnArg, GenericArgument, GenericParam, Generics, Ident, Lifetime, Pat, PatType, PathArguments,
-    ReturnType, Type, TypeFnPtr, TypeImplTrait, TypeReference, Visibility,
+    PathSegment, ReturnType, Type, TypeFnPtr, TypeImplTrait, TypeReference, Visibility,
     ext::IdentExt,
     parse::{ParseStream, Parser},
     visit::Visit,
@@ -188,6 +188,7 @@ fn check_parameter(typed: &PatType, diagnostics: &mut Diagnostics) -> Option<Par
     let docs = Docs::of(&typed.attrs);
     let Some(last) = last.filter(|last| last.ident == "Input") else {
         check_owned(&typed.ty, "an argument", diagnostics);
+        NestedCheck { diagnostics }.visit_type(&typed.ty);
         return Some(Parameter::Argument(Argument { ident: ident.clone(), docs, ty: (*typed.ty).clone() }));
     };
     if let Some(reference) = reference {
@@ -218,7 +219,7 @@ fn check_context(reference: Option<&TypeReference>, diagnostics: &mut Diagnostic
 }
 
 /// The type between the angle brackets of `Input<T>`.
-fn check_answer<'a>(input: &'a syn::PathSegment, diagnostics: &mut Diagnostics) -> Option<&'a Type> {
+fn check_answer<'a>(input: &'a PathSegment, diagnostics: &mut Diagnostics) -> Option<&'a Type> {
     if let PathArguments::AngleBracketed(brackets) = &input.arguments
         && brackets.args.len() == 1
         && let Some(GenericArgument::Type(answer)) = brackets.args.first()
@@ -280,6 +281,29 @@ fn check_result(signature: &syn::Signature, diagnostics: &mut Diagnostics) -> Op
                 "a task tool returns a `Result`: write `-> Result<T, ToolError>` behind the parameters",
             );
             None
+        }
+    }
+}
+
+/// Refuses questions and contexts inside of other types, where they would be taken for arguments.
+struct NestedCheck<'a> {
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl<'ast> Visit<'ast> for NestedCheck<'_> {
+    fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
+        if segment.ident == "Input" && !segment.arguments.is_empty() {
+            self.diagnostics.error(
+                segment,
+                "a question is a parameter of its own: write `Input<T>`, and decide in the body whether to ask",
+            );
+        } else if segment.ident == "TaskContext" {
+            self.diagnostics.error(
+                segment,
+                "the context is a parameter of its own: write `TaskContext` or `&TaskContext`",
+            );
+        } else {
+            syn::visit::visit_path_segment(self, segment);
         }
     }
 }
@@ -355,7 +379,7 @@ fn peel(ty: &Type) -> &Type {
     }
 }
 
-fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
+fn last_segment(ty: &Type) -> Option<&PathSegment> {
     match ty {
         Type::Path(path) => path.path.segments.last(),
         _ => None,

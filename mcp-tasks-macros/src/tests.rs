@@ -218,10 +218,12 @@ fn words_of(case: &Case) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     collect(case.attribute.clone(), &mut words);
     collect(case.item.clone(), &mut words);
-    let declared = ["__Arguments", "__types", "arguments", "call", "context", "object"];
+    let declared =
+        ["__Arguments", "__A0", "__A1", "__A2", "__arguments", "__question_0", "__question_1", "__types"];
+    let locals = ["arguments", "call", "context", "object"];
     let language = ["Self", "str"];
     let attributes = ["derive", "serde", "schemars", "doc", "allow"];
-    let words_of_ours = declared.into_iter().chain(language).chain(attributes);
+    let words_of_ours = declared.into_iter().chain(locals).chain(language).chain(attributes);
     words.extend(words_of_ours.map(str::to_owned));
     words
 }

@@ -77,6 +77,23 @@ impl TaskContext {
     /// used again in the same run gets a number. An error is not recorded. A body that was changed so that a step gives
     /// another type fails the task instead of going on with a value of the old one.
     ///
+    /// The error of the work has to be named where nothing else says what it is: `?` behind the call takes any, so write
+    /// `Ok::<_, ToolError>(..)` at the end of the work, or let it be a function with a return type.
+    ///
+    /// ```
+    /// use mcp_tasks::{TaskContext, ToolError};
+    ///
+    /// async fn fetch(url: &str) -> Result<String, ToolError> {
+    ///     Ok(format!("what {url} says"))
+    /// }
+    ///
+    /// async fn body(ctx: TaskContext) -> Result<String, ToolError> {
+    ///     let page = ctx.step("fetch", async || fetch("https://example.org").await).await?;
+    ///     let words = ctx.step("count", async || Ok::<_, ToolError>(page.split(' ').count())).await?;
+    ///     Ok(format!("{words} words"))
+    /// }
+    /// ```
+    ///
     /// # Errors
     ///
     /// The work's own error, or that the run is over.

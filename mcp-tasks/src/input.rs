@@ -1,15 +1,28 @@
 //! Questions to the person behind the client, and their answers.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use mcp_tasks_types::RawJson;
 use mcp_tasks_types::v2026_07_28::{ElicitAction, ElicitResult};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::context::TaskContext;
 use crate::error::Interrupted;
+use crate::form::{FormError, FormSchema};
+
+/// A type that a form can be filled in for: any struct of plain members with `serde::Deserialize` and
+/// `schemars::JsonSchema`. What a form cannot ask for is told when the tool is registered.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the answer to a question",
+    label = "no answer to a question",
+    note = "put `#[mcp_tasks::tool_type]` on `{Self}`, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+)]
+pub trait Answerable: DeserializeOwned + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> Answerable for T {}
 
 /// A question that a tool declares, with a form for `T`.
 ///
@@ -17,15 +30,23 @@ use crate::error::Interrupted;
 /// once in a task's life. When a body runs again, it gets the answers that it had, in the order in which it asks.
 pub struct Input<T> {
     key: &'static str,
-    answer: PhantomData<fn() -> T>,
+    source: AnswerSource,
+    read: fn(&RawJson) -> Result<Answer<T>, String>,
 }
 
-// Without a bound, so that a type that cannot be an answer is told once, where the question is declared.
+// With one bound in one place, so that a type that cannot be an answer is told once, where the question is declared.
 impl<T> Input<T> {
     /// The question declared under this key.
     #[must_use]
-    pub const fn declared(key: &'static str) -> Self {
-        Self { key, answer: PhantomData }
+    pub const fn declared(key: &'static str) -> Self
+    where
+        T: Answerable,
+    {
+        Self { key, source: AnswerSource::of::<T>(), read: read_answer }
+    }
+
+    pub(crate) fn source(&self) -> AnswerSource {
+        self.source
     }
 
     /// The declared key.
@@ -33,9 +54,7 @@ impl<T> Input<T> {
     pub const fn key(&self) -> &'static str {
         self.key
     }
-}
 
-impl<T: DeserializeOwned> Input<T> {
     /// Asks and waits for the answer, however long it takes and however often the server is restarted meanwhile.
     ///
     /// # Errors
@@ -43,7 +62,7 @@ impl<T: DeserializeOwned> Input<T> {
     /// When the run is over.
     pub async fn ask(&self, ctx: &TaskContext) -> Result<Answer<T>, Interrupted> {
         let response = ctx.ask(self.key).await?;
-        read_answer(&response).map_err(|message| ctx.answer_unreadable(self.key, &message))
+        (self.read)(&response).map_err(|message| ctx.answer_unreadable(self.key, &message))
     }
 }
 
@@ -51,6 +70,23 @@ impl<T> fmt::Debug for Input<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Input").field("key", &self.key).finish_non_exhaustive()
     }
+}
+
+/// The form for a type of answers, and whether that type takes an answer that has passed the form.
+#[derive(Clone, Copy)]
+pub(crate) struct AnswerSource {
+    pub(crate) form: fn() -> Result<FormSchema, Vec<FormError>>,
+    pub(crate) check: fn(&RawJson) -> Result<(), String>,
+}
+
+impl AnswerSource {
+    pub(crate) const fn of<T: Answerable>() -> Self {
+        Self { form: FormSchema::of::<T>, check: check_answer::<T> }
+    }
+}
+
+fn check_answer<T: DeserializeOwned>(response: &RawJson) -> Result<(), String> {
+    read_answer::<T>(response).map(drop)
 }
 
 /// What came back. Turning a question down is not cancelling the task; the body decides what follows.

@@ -46,9 +46,18 @@
 //! - A task whose process died fails honestly, or, with `restart = "rerun"`, runs again from the top: answers and
 //!   [steps](TaskContext::step) come from the record, everything else is done again. Steps are recorded after their
 //!   work, so the work of one step can be done twice; [`TaskContext::fencing_token`] is for effects that must not be.
-//! - Each task has an [`Owner`]; to others it does not exist. Without authentication the id is all that protects it.
+//! - Each task has an [`Owner`], and to others it does not exist. But a [`Server`] has one owner for all of its requests,
+//!   the one of [`ServerBuilder::owner`], and cannot tell callers apart yet, also behind a layer that authenticates them:
+//!   whoever may send requests can read, answer and cancel every task whose id they have. Only calls of [`Engine`] choose
+//!   the owner.
 //! - A call that is sent again is another call and makes another task, since the protocol gives calls no identity of
 //!   their own (S-07). Where that must not be, let a tool take a key as an argument and look for it in your own data.
+//! - A body that ends its process each time it is run is not run for ever: after five attempts without a new step or
+//!   answer its task fails ([`ServerBuilder::max_attempts`]). So does one with a result of more than 16 MiB
+//!   ([`ServerBuilder::result_limit`]).
+//! - When serving ends, so does the server ([`Server::shutdown`]): bodies are told to stop, and the store is free for the
+//!   next process in bounded time. A process that is killed, as by SIGTERM without a handler, frees it at once and loses
+//!   nothing that was acknowledged.
 //! - A lifetime counts from creation. A task that outlives it fails; an ended one is removed when it is over.
 //!
 //! # What is stored
@@ -103,7 +112,7 @@ pub use error::{
     ArgumentError, BuildError, DefinitionError, EngineError, EngineErrorKind, Interrupted, InterruptedKind,
     ToolError,
 };
-pub use input::{Answer, Input};
+pub use input::{Answer, Answerable, Input};
 #[cfg(feature = "macros")]
 pub use mcp_tasks_macros::{task_tool, tool_type};
 pub use mcp_tasks_types as types;
@@ -115,7 +124,8 @@ pub use server::{Server, ServerBuilder};
 pub use store::SqliteStore;
 pub use store::{MemoryStore, Store, StoreError, StoreErrorKind};
 pub use tool::{
-    InputDeclaration, InputKind, Restart, TaskMode, TaskTool, ToolCall, ToolDefinition, check_arguments,
+    InputDeclaration, InputKind, Restart, TaskMode, TaskTool, ToolArgument, ToolCall, ToolDefinition,
+    check_arguments,
 };
 pub use {schemars, serde};
 

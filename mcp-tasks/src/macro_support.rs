@@ -7,4 +7,7 @@ pub use {schemars, serde};
 pub use crate::BoxFuture;
 pub use crate::error::{ArgumentError, ToolError};
 pub use crate::input::Input;
-pub use crate::tool::{Restart, TaskMode, TaskTool, ToolCall, ToolDefinition, check_arguments, finish};
+pub use crate::output::ToolReturn;
+pub use crate::tool::{
+    Arguments, Restart, TaskMode, TaskTool, ToolArgument, ToolCall, ToolDefinition, finish,
+};

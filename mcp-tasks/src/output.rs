@@ -19,7 +19,8 @@ use crate::lifecycle::INTERNAL_ERROR;
 /// `serde::Serialize` and `schemars::JsonSchema`, which becomes structured content beside its JSON text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a task tool",
-    note = "derive `serde::Serialize` and `schemars::JsonSchema`, for instance by `#[mcp_tasks::tool_type]`, or return text or content blocks"
+    label = "no result of a tool",
+    note = "put `#[mcp_tasks::tool_type]` on `{Self}`, or derive `serde::Serialize` and `schemars::JsonSchema`, or return text or content blocks"
 )]
 pub trait ToolOutput: Send + 'static {
     /// The value as a tool result.
@@ -37,6 +38,7 @@ pub trait ToolOutput: Send + 'static {
         Self: Sized;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema + Send + 'static> ToolOutput for T {
     fn into_result(self) -> Result<CallToolResult, ToolError> {
         let mut slot = Some(self);
@@ -111,9 +113,14 @@ pub(crate) fn schema_of<T: JsonSchema>(contract: schemars::generate::Contract) -
 /// What a body may return: a `Result` of something that can be a tool's result and anything that becomes a
 /// [`ToolError`].
 #[diagnostic::on_unimplemented(message = "a task tool returns a `Result`, not `{Self}`")]
-pub trait ToolReturn {
+pub trait ToolReturn: Sized {
     /// The type of the result.
     type Output: ToolOutput;
+
+    /// The type itself, by whose name expansions ask for the trait: asked several times, the compiler tells once that
+    /// it is missing.
+    #[doc(hidden)]
+    type Itself: ToolReturn;
 
     /// How the run ended.
     ///
@@ -125,6 +132,7 @@ pub trait ToolReturn {
 
 impl<T: ToolOutput, E: Into<ToolError>> ToolReturn for Result<T, E> {
     type Output = T;
+    type Itself = Self;
 
     fn into_outcome(self) -> Result<CallToolResult, ToolError> {
         self.map_err(Into::into).and_then(T::into_result)

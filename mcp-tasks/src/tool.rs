@@ -15,7 +15,7 @@ use crate::BoxFuture;
 use crate::context::TaskContext;
 use crate::digest;
 use crate::error::{ArgumentError, DefinitionError, ToolError};
-use crate::form::FormSchema;
+use crate::input::{AnswerSource, Answerable, Input};
 use crate::output::{ToolOutput, ToolReturn, schema_of};
 use crate::record::ToolFingerprint;
 
@@ -44,6 +44,18 @@ pub trait TaskTool: 'static {
     /// task-locals do not.
     fn run(call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>>;
 }
+
+/// A type that can be an argument of a tool: any with `serde::Deserialize` and `schemars::JsonSchema`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a task tool",
+    label = "no argument of a tool",
+    note = "put `#[mcp_tasks::tool_type]` on `{Self}`, or derive `serde::Deserialize` and `schemars::JsonSchema`",
+    note = "`TaskContext` and `Input<T>` are known by these names: write them out, an alias of them is taken for an argument"
+)]
+pub trait ToolArgument: DeserializeOwned + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> ToolArgument for T {}
 
 /// Whether a call becomes a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -94,8 +106,10 @@ impl ToolDefinition {
     /// A tool with arguments `A` whose body returns `R`.
     #[must_use]
     pub fn new<A: DeserializeOwned + JsonSchema, R: ToolReturn>(name: impl Into<String>) -> Self {
-        let name = name.into();
-        let mut input_schema = schema_of::<A>(schemars::generate::Contract::Deserialize);
+        Self::of_schemas(name.into(), arguments_schema::<A>(), R::Output::schema())
+    }
+
+    fn of_schemas(name: String, mut input_schema: Value, output_schema: Option<Value>) -> Self {
         let mut faults = Vec::new();
         match input_schema.as_object_mut().filter(|schema| schema.get("type") == Some(&json!("object"))) {
             Some(schema) => {
@@ -113,7 +127,7 @@ impl ToolDefinition {
             version: None,
             status_message: None,
             input_schema,
-            output_schema: R::Output::schema(),
+            output_schema,
             ttl_ms: HOUR_MS,
             poll_ms: None,
             task_mode: TaskMode::Auto,
@@ -204,12 +218,18 @@ impl ToolDefinition {
 
     /// Declares a question with a form for `T`.
     #[must_use]
-    pub fn with_input<T: DeserializeOwned + JsonSchema>(
-        mut self,
-        key: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
-        let (key, message) = (key.into(), message.into());
+    pub fn with_input<T: Answerable>(self, key: impl Into<String>, message: impl Into<String>) -> Self {
+        self.declare(key.into(), message.into(), AnswerSource::of::<T>())
+    }
+
+    /// The same for a question that an expansion holds already.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_question<T>(self, input: &Input<T>, message: impl Into<String>) -> Self {
+        self.declare(input.key().to_owned(), message.into(), input.source())
+    }
+
+    fn declare(mut self, key: String, message: String, source: AnswerSource) -> Self {
         let fault = |member, message: String| DefinitionError {
             key: Some(key.clone()),
             member,
@@ -222,7 +242,7 @@ impl ToolDefinition {
             // `key#2` is the second time that `key` is asked for.
             self.faults.push(fault(None, "a key is not empty and holds no `#`".to_owned()));
         }
-        match FormSchema::of::<T>() {
+        match (source.form)() {
             Err(errors) => {
                 self.faults.extend(errors.into_iter().map(|error| fault(error.member, error.message)));
             }
@@ -237,7 +257,7 @@ impl ToolDefinition {
                         kind: InputKind::Form,
                         request,
                         fingerprint,
-                        check: check_content::<T>,
+                        check: source.check,
                     }),
                     Err(err) => self.faults.push(fault(None, err.to_string())),
                 }
@@ -456,10 +476,6 @@ impl fmt::Debug for InputDeclaration {
     }
 }
 
-fn check_content<T: DeserializeOwned>(response: &RawJson) -> Result<(), String> {
-    crate::input::read_answer::<T>(response).map(drop)
-}
-
 /// One call of a tool: its arguments and its context.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
@@ -485,6 +501,54 @@ impl ToolCall {
     #[must_use]
     pub fn context(&self) -> TaskContext {
         self.context.clone()
+    }
+}
+
+fn arguments_schema<A: JsonSchema>() -> Value {
+    schema_of::<A>(schemars::generate::Contract::Deserialize)
+}
+
+/// How an expansion reads its arguments. Only one place of it needs what their types have to have, so that the compiler
+/// tells once what is missing.
+#[doc(hidden)]
+pub struct Arguments<A> {
+    schema: fn() -> Value,
+    check: fn(&RawObject) -> Result<(), ArgumentError>,
+    read: fn(&ToolCall) -> Result<A, ToolError>,
+}
+
+impl<A> Arguments<A> {
+    #[must_use]
+    pub const fn of() -> Self
+    where
+        A: DeserializeOwned + JsonSchema,
+    {
+        Self { schema: arguments_schema::<A>, check: check_arguments::<A>, read: ToolCall::arguments::<A> }
+    }
+
+    #[must_use]
+    pub fn define<R: ToolReturn>(&self, name: &str) -> ToolDefinition {
+        ToolDefinition::of_schemas(name.to_owned(), (self.schema)(), R::Output::schema())
+    }
+
+    /// # Errors
+    ///
+    /// As [`check_arguments`].
+    pub fn check(&self, arguments: &RawObject) -> Result<(), ArgumentError> {
+        (self.check)(arguments)
+    }
+
+    /// # Errors
+    ///
+    /// As [`ToolCall::arguments`].
+    pub fn read(&self, call: &ToolCall) -> Result<A, ToolError> {
+        (self.read)(call)
+    }
+}
+
+impl<A> fmt::Debug for Arguments<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arguments").finish_non_exhaustive()
     }
 }
 

@@ -21,22 +21,30 @@ const _: () = {
     )]
     #[serde(crate = "::mcp_tasks::macro_support::serde", rename = "arguments")]
     #[schemars(crate = "::mcp_tasks::macro_support::schemars")]
-    struct __Arguments {
-        count: u32,
+    #[serde(bound = "__A0: ::mcp_tasks::macro_support::ToolArgument")]
+    #[schemars(bound = "__A0: ::mcp_tasks::macro_support::ToolArgument")]
+    struct __Arguments<__A0> {
+        count: __A0,
+    }
+    fn __arguments() -> ::mcp_tasks::macro_support::Arguments<__Arguments<u32>> {
+        ::mcp_tasks::macro_support::Arguments::of()
     }
     impl ::mcp_tasks::macro_support::TaskTool for old {
         const NAME: &'static str = "old";
         fn definition() -> ::mcp_tasks::macro_support::ToolDefinition {
-            ::mcp_tasks::macro_support::ToolDefinition::new::<
-                __Arguments,
-                Result<u32, ToolError>,
-            >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
+            __arguments()
+                .define::<
+                    <Result<
+                        u32,
+                        ToolError,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
+                >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
                 .with_description("Old.")
         }
         fn check(
             object: &::mcp_tasks::macro_support::RawObject,
         ) -> ::core::result::Result<(), ::mcp_tasks::macro_support::ArgumentError> {
-            ::mcp_tasks::macro_support::check_arguments::<__Arguments>(object)
+            __arguments().check(object)
         }
         fn run(
             call: ::mcp_tasks::macro_support::ToolCall,
@@ -48,11 +56,12 @@ const _: () = {
             >,
         > {
             ::std::boxed::Box::pin(async move {
-                let arguments = ::mcp_tasks::macro_support::ToolCall::arguments::<
-                    __Arguments,
-                >(&call)?;
+                let arguments = __arguments().read(&call)?;
                 ::mcp_tasks::macro_support::finish::<
-                    Result<u32, ToolError>,
+                    <Result<
+                        u32,
+                        ToolError,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
                 >(old(arguments.count).await)
             })
         }

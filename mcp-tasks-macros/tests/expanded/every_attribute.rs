@@ -14,13 +14,16 @@ const _: () = {
     #[serde(crate = "facade::mcp_tasks::macro_support::serde", rename = "arguments")]
     #[schemars(crate = "facade::mcp_tasks::macro_support::schemars")]
     struct __Arguments {}
+    fn __arguments() -> facade::mcp_tasks::macro_support::Arguments<__Arguments> {
+        facade::mcp_tasks::macro_support::Arguments::of()
+    }
     impl facade::mcp_tasks::macro_support::TaskTool for write_report {
         const NAME: &'static str = "reports.write";
         fn definition() -> facade::mcp_tasks::macro_support::ToolDefinition {
-            facade::mcp_tasks::macro_support::ToolDefinition::new::<
-                __Arguments,
-                Outcome,
-            >(<Self as facade::mcp_tasks::macro_support::TaskTool>::NAME)
+            __arguments()
+                .define::<
+                    <Outcome as facade::mcp_tasks::macro_support::ToolReturn>::Itself,
+                >(<Self as facade::mcp_tasks::macro_support::TaskTool>::NAME)
                 .with_description(DESCRIPTION)
                 .with_title("Report")
                 .with_version("2")
@@ -38,7 +41,7 @@ const _: () = {
             (),
             facade::mcp_tasks::macro_support::ArgumentError,
         > {
-            facade::mcp_tasks::macro_support::check_arguments::<__Arguments>(object)
+            __arguments().check(object)
         }
         fn run(
             call: facade::mcp_tasks::macro_support::ToolCall,
@@ -50,12 +53,10 @@ const _: () = {
             >,
         > {
             ::std::boxed::Box::pin(async move {
-                facade::mcp_tasks::macro_support::ToolCall::arguments::<
-                    __Arguments,
-                >(&call)?;
+                __arguments().read(&call)?;
                 let context = facade::mcp_tasks::macro_support::ToolCall::context(&call);
                 facade::mcp_tasks::macro_support::finish::<
-                    Outcome,
+                    <Outcome as facade::mcp_tasks::macro_support::ToolReturn>::Itself,
                 >(write_report(&context).await)
             })
         }

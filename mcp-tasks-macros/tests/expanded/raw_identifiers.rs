@@ -19,25 +19,42 @@ const _: () = {
     )]
     #[serde(crate = "::mcp_tasks::macro_support::serde", rename = "arguments")]
     #[schemars(crate = "::mcp_tasks::macro_support::schemars")]
-    struct __Arguments {
+    #[serde(
+        bound = "__A0: ::mcp_tasks::macro_support::ToolArgument, __A1: ::mcp_tasks::macro_support::ToolArgument"
+    )]
+    #[schemars(
+        bound = "__A0: ::mcp_tasks::macro_support::ToolArgument, __A1: ::mcp_tasks::macro_support::ToolArgument"
+    )]
+    struct __Arguments<__A0, __A1> {
         /// What kind of thing to move.
-        r#type: Kind,
+        r#type: __A0,
         #[doc = include_str!("where.md")]
-        r#where: Option<Place>,
+        r#where: __A1,
+    }
+    fn __arguments() -> ::mcp_tasks::macro_support::Arguments<
+        __Arguments<Kind, Option<Place>>,
+    > {
+        ::mcp_tasks::macro_support::Arguments::of()
+    }
+    fn __question_0() -> ::mcp_tasks::macro_support::Input<bool> {
+        ::mcp_tasks::macro_support::Input::declared("continue")
     }
     impl ::mcp_tasks::macro_support::TaskTool for r#move {
         const NAME: &'static str = "move";
         fn definition() -> ::mcp_tasks::macro_support::ToolDefinition {
-            ::mcp_tasks::macro_support::ToolDefinition::new::<
-                __Arguments,
-                Result<(), Failure>,
-            >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
-                .with_input::<bool>("continue", "Really?")
+            __arguments()
+                .define::<
+                    <Result<
+                        (),
+                        Failure,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
+                >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
+                .with_question(&__question_0(), "Really?")
         }
         fn check(
             object: &::mcp_tasks::macro_support::RawObject,
         ) -> ::core::result::Result<(), ::mcp_tasks::macro_support::ArgumentError> {
-            ::mcp_tasks::macro_support::check_arguments::<__Arguments>(object)
+            __arguments().check(object)
         }
         fn run(
             call: ::mcp_tasks::macro_support::ToolCall,
@@ -49,21 +66,15 @@ const _: () = {
             >,
         > {
             ::std::boxed::Box::pin(async move {
-                let arguments = ::mcp_tasks::macro_support::ToolCall::arguments::<
-                    __Arguments,
-                >(&call)?;
+                let arguments = __arguments().read(&call)?;
                 let context = ::mcp_tasks::macro_support::ToolCall::context(&call);
                 ::mcp_tasks::macro_support::finish::<
-                    Result<(), Failure>,
+                    <Result<
+                        (),
+                        Failure,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
                 >(
-                    r#move(
-                            arguments.r#type,
-                            arguments.r#where,
-                            ::mcp_tasks::macro_support::Input::<
-                                bool,
-                            >::declared("continue"),
-                            &context,
-                        )
+                    r#move(arguments.r#type, arguments.r#where, __question_0(), &context)
                         .await,
                 )
             })

@@ -20,31 +20,40 @@ const _: () = {
     )]
     #[serde(crate = "::mcp_tasks::macro_support::serde", rename = "arguments")]
     #[schemars(crate = "::mcp_tasks::macro_support::schemars")]
-    struct __Arguments {
+    #[serde(bound = "__A0: ::mcp_tasks::macro_support::ToolArgument")]
+    #[schemars(bound = "__A0: ::mcp_tasks::macro_support::ToolArgument")]
+    struct __Arguments<__A0> {
         /// How long the report shall be.
-        size: Size,
+        size: __A0,
+    }
+    fn __arguments() -> ::mcp_tasks::macro_support::Arguments<__Arguments<Size>> {
+        ::mcp_tasks::macro_support::Arguments::of()
+    }
+    fn __question_0() -> ::mcp_tasks::macro_support::Input<Approval> {
+        ::mcp_tasks::macro_support::Input::declared("approve_outline")
     }
     impl ::mcp_tasks::macro_support::TaskTool for generate_report {
         const NAME: &'static str = "generate_report";
         fn definition() -> ::mcp_tasks::macro_support::ToolDefinition {
-            ::mcp_tasks::macro_support::ToolDefinition::new::<
-                __Arguments,
-                Result<Report, ToolError>,
-            >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
+            __arguments()
+                .define::<
+                    <Result<
+                        Report,
+                        ToolError,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
+                >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
                 .with_description(
                     "Writes a report and asks for approval of its outline.",
                 )
                 .with_ttl_ms(900000u64)
                 .with_poll_ms(1000u64)
                 .with_restart(::mcp_tasks::macro_support::Restart::Rerun)
-                .with_input::<
-                    Approval,
-                >("approve_outline", "Approve the generated report outline?")
+                .with_question(&__question_0(), "Approve the generated report outline?")
         }
         fn check(
             object: &::mcp_tasks::macro_support::RawObject,
         ) -> ::core::result::Result<(), ::mcp_tasks::macro_support::ArgumentError> {
-            ::mcp_tasks::macro_support::check_arguments::<__Arguments>(object)
+            __arguments().check(object)
         }
         fn run(
             call: ::mcp_tasks::macro_support::ToolCall,
@@ -56,19 +65,18 @@ const _: () = {
             >,
         > {
             ::std::boxed::Box::pin(async move {
-                let arguments = ::mcp_tasks::macro_support::ToolCall::arguments::<
-                    __Arguments,
-                >(&call)?;
+                let arguments = __arguments().read(&call)?;
                 let context = ::mcp_tasks::macro_support::ToolCall::context(&call);
                 ::mcp_tasks::macro_support::finish::<
-                    Result<Report, ToolError>,
+                    <Result<
+                        Report,
+                        ToolError,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
                 >(
                     generate_report(
                             ::core::clone::Clone::clone(&context),
                             arguments.size,
-                            ::mcp_tasks::macro_support::Input::<
-                                Approval,
-                            >::declared("approve_outline"),
+                            __question_0(),
                         )
                         .await,
                 )

@@ -14,18 +14,24 @@ const _: () = {
     #[serde(crate = "::mcp_tasks::macro_support::serde", rename = "arguments")]
     #[schemars(crate = "::mcp_tasks::macro_support::schemars")]
     struct __Arguments {}
+    fn __arguments() -> ::mcp_tasks::macro_support::Arguments<__Arguments> {
+        ::mcp_tasks::macro_support::Arguments::of()
+    }
     impl ::mcp_tasks::macro_support::TaskTool for ping {
         const NAME: &'static str = "ping";
         fn definition() -> ::mcp_tasks::macro_support::ToolDefinition {
-            ::mcp_tasks::macro_support::ToolDefinition::new::<
-                __Arguments,
-                Result<String, ToolError>,
-            >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
+            __arguments()
+                .define::<
+                    <Result<
+                        String,
+                        ToolError,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
+                >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
         }
         fn check(
             object: &::mcp_tasks::macro_support::RawObject,
         ) -> ::core::result::Result<(), ::mcp_tasks::macro_support::ArgumentError> {
-            ::mcp_tasks::macro_support::check_arguments::<__Arguments>(object)
+            __arguments().check(object)
         }
         fn run(
             call: ::mcp_tasks::macro_support::ToolCall,
@@ -37,9 +43,12 @@ const _: () = {
             >,
         > {
             ::std::boxed::Box::pin(async move {
-                ::mcp_tasks::macro_support::ToolCall::arguments::<__Arguments>(&call)?;
+                __arguments().read(&call)?;
                 ::mcp_tasks::macro_support::finish::<
-                    Result<String, ToolError>,
+                    <Result<
+                        String,
+                        ToolError,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
                 >(ping().await)
             })
         }

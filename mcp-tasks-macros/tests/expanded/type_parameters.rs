@@ -21,16 +21,23 @@ const _: () = {
     )]
     #[serde(crate = "::mcp_tasks::macro_support::serde", rename = "arguments")]
     #[schemars(crate = "::mcp_tasks::macro_support::schemars")]
-    #[serde(bound = "")]
-    #[schemars(bound = "")]
-    struct __Arguments<T: Value, const N: usize>
+    #[serde(
+        bound = "__A0: ::mcp_tasks::macro_support::ToolArgument, __A1: ::mcp_tasks::macro_support::ToolArgument"
+    )]
+    #[schemars(
+        bound = "__A0: ::mcp_tasks::macro_support::ToolArgument, __A1: ::mcp_tasks::macro_support::ToolArgument"
+    )]
+    struct __Arguments<__A0, __A1> {
+        value: __A0,
+        others: __A1,
+    }
+    fn __arguments<T: Value, const N: usize>() -> ::mcp_tasks::macro_support::Arguments<
+        __Arguments<T, List<T, N>>,
+    >
     where
         List<T, N>: Value,
     {
-        value: T,
-        others: List<T, N>,
-        #[serde(skip)]
-        __types: ::core::marker::PhantomData<fn() -> (T,)>,
+        ::mcp_tasks::macro_support::Arguments::of()
     }
     impl<T: Value, const N: usize> ::mcp_tasks::macro_support::TaskTool for store<T, N>
     where
@@ -38,15 +45,18 @@ const _: () = {
     {
         const NAME: &'static str = "store";
         fn definition() -> ::mcp_tasks::macro_support::ToolDefinition {
-            ::mcp_tasks::macro_support::ToolDefinition::new::<
-                __Arguments<T, N>,
-                Result<T, ToolError>,
-            >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
+            __arguments::<T, N>()
+                .define::<
+                    <Result<
+                        T,
+                        ToolError,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
+                >(<Self as ::mcp_tasks::macro_support::TaskTool>::NAME)
         }
         fn check(
             object: &::mcp_tasks::macro_support::RawObject,
         ) -> ::core::result::Result<(), ::mcp_tasks::macro_support::ArgumentError> {
-            ::mcp_tasks::macro_support::check_arguments::<__Arguments<T, N>>(object)
+            __arguments::<T, N>().check(object)
         }
         fn run(
             call: ::mcp_tasks::macro_support::ToolCall,
@@ -58,11 +68,12 @@ const _: () = {
             >,
         > {
             ::std::boxed::Box::pin(async move {
-                let arguments = ::mcp_tasks::macro_support::ToolCall::arguments::<
-                    __Arguments<T, N>,
-                >(&call)?;
+                let arguments = __arguments::<T, N>().read(&call)?;
                 ::mcp_tasks::macro_support::finish::<
-                    Result<T, ToolError>,
+                    <Result<
+                        T,
+                        ToolError,
+                    > as ::mcp_tasks::macro_support::ToolReturn>::Itself,
                 >(store::<T, N>(arguments.value, arguments.others).await)
             })
         }

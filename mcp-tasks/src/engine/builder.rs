@@ -120,15 +120,14 @@ impl EngineBuilder {
         for definition in self.definitions() {
             for argument in definition.undescribed() {
                 let tool = definition.name();
-                match argument {
-                    None => {
-                        tracing::warn!(tool, "a tool without a description: write a doc comment above it")
-                    }
-                    Some(argument) => tracing::warn!(
+                if let Some(argument) = argument {
+                    tracing::warn!(
                         tool,
                         argument,
-                        "an argument without a description: write a doc comment above it"
-                    ),
+                        "an argument has no description: write a doc comment above it"
+                    );
+                } else {
+                    tracing::warn!(tool, "a tool has no description: write a doc comment above it");
                 }
             }
             for (key, member) in definition.secrets() {

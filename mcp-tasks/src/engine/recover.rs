@@ -99,7 +99,9 @@ impl Core {
             _ => return Err("the work was interrupted before the task ended".to_owned()),
         };
         if tool.fingerprint != record.tool {
-            return Err(format!("the server was restarted with another version of the tool `{name}`"));
+            return Err(format!(
+                "the server was restarted with other arguments or another version of the tool `{name}`"
+            ));
         }
         let attempts = record.attempts_without_headway();
         // A task that waits for a person is not at its end, however often its server is restarted meanwhile.

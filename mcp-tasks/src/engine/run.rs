@@ -266,7 +266,8 @@ impl Run {
     /// Whether the body still does what an earlier run did before, so that the record is ahead of it.
     pub(crate) fn is_behind(&self) -> bool {
         let replay = self.replay();
-        !replay.past && !(replay.steps.is_empty() && replay.keys.is_empty())
+        let left = !replay.steps.is_empty() || !replay.keys.is_empty();
+        left && !replay.past
     }
 
     /// The key under which a question is asked: a question that was taken back is asked anew.

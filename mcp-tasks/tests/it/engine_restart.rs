@@ -233,7 +233,7 @@ async fn restarted_with<T: TaskTool>(what: &str) {
 
 #[tokio::test]
 async fn changed_tool_does_not_go_on_with_the_task() {
-    restarted_with::<Changed<0>>("another version of the tool `rerun`").await;
+    restarted_with::<Changed<0>>("other arguments or another version of the tool `rerun`").await;
     restarted_with::<Changed<1>>("asks something else under `approve`").await;
     restarted_with::<Changed<2>>("interrupted before the task ended").await;
     restarted_with::<Script<false>>("no tool `rerun` any more").await;
