@@ -81,12 +81,13 @@ impl<'a> Check<'a> {
                 self.fault(file, place, message);
             }
         }
-        let mut seen = BTreeSet::new();
+        let mut seen = BTreeMap::new();
         for (variant, value) in variants(item) {
             if !names::is_ident(&variant) || variant == "Self" {
                 self.fault(file, place, format!("`{value}` makes no name of a Rust variant"));
-            } else if !seen.insert(variant.clone()) {
-                self.fault(file, place, format!("two values or arms have the Rust variant `{variant}`"));
+            } else if let Some(other) = seen.insert(variant.clone(), value) {
+                let message = format!("`{other}` and `{value}` both have the Rust variant `{variant}`");
+                self.fault(file, place, message);
             }
         }
         if let ItemKind::Union(Union::Kind(arms)) = &item.kind {

@@ -72,6 +72,7 @@ mod accept;
 mod check;
 mod config;
 pub mod diff;
+mod docs;
 pub mod drift;
 mod error;
 mod front;

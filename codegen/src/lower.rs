@@ -102,7 +102,7 @@ struct Lowering<'a> {
 }
 
 fn description(schema: &Json) -> String {
-    schema.get("description").and_then(Json::text).unwrap_or_default().trim().to_owned()
+    crate::docs::safe(schema.get("description").and_then(Json::text).unwrap_or_default())
 }
 
 impl<'a> Lowering<'a> {

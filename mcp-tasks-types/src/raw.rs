@@ -105,7 +105,7 @@ impl RawJson {
     }
 
     /// Whether both texts stand for the same JSON value: member order and number spelling (`1`, `1.0`, `1e0`) do not
-    /// count.
+    /// count. Values nested more than 127 deep are equal when their texts are.
     #[must_use]
     pub fn json_eq(&self, other: &Self) -> bool {
         fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {

@@ -9,9 +9,13 @@ use std::{
 
 use crate::run::{cargo, root};
 
-/// Packages in workspaces of their own: a tool whose one dependency is `mcp-tasks`, and the types' tests with other
-/// features of serde_json.
-const FIXTURES: &[&str] = &["mcp-tasks/tests/one_dependency", "mcp-tasks-types/tests/features"];
+/// Packages in workspaces of their own: a tool whose one dependency is `mcp-tasks`, a client whose one dependency is the
+/// types crate, and the types' tests with other features of serde_json.
+const FIXTURES: &[&str] = &[
+    "mcp-tasks/tests/one_dependency",
+    "mcp-tasks-types/tests/one_dependency",
+    "mcp-tasks-types/tests/features",
+];
 
 /// What takes too long for every run: the types beside a validator of JSON Schema.
 const LONG: &[&str] = &["mcp-tasks-types/tests/oracle"];

@@ -28,6 +28,7 @@ impl Context<'_> {
         for (arm_index, arm) in state.arms.iter().enumerate() {
             let variant = format_ident!("{}", names::variant_name(&arm.value));
             let arm_index = Literal::usize_unsuffixed(arm_index);
+            let state_text = format!("`{tag}` is `{}`", arm.value);
             let (mut declared, mut idents, mut built, mut written) = (vec![], vec![], vec![], vec![]);
             for member in &arm.members {
                 let ident = format_ident!("{}", member.field);
@@ -42,7 +43,7 @@ impl Context<'_> {
                 declared.push(quote!(#member_docs #ident: #ty));
                 slots.push(quote!(#ident: support::Slot<#ty>,));
                 reads.push(quote!(#place => self.#ident = members.slot(self.arm == Some(#arm_index))?,));
-                built.push(quote!(#ident: self.#ident.take().claim(#member_name)?));
+                built.push(quote!(#ident: self.#ident.take().claim(#member_name, #state_text)?));
                 written.push(quote!(map.serialize_entry(#member_name, #ident)?;));
                 all.push((ident.clone(), member_name.clone()));
                 idents.push(ident);

@@ -5,6 +5,7 @@ mod diff;
 mod drift;
 mod golden;
 mod refuses;
+mod reports;
 
 use mcp_tasks_codegen::{Error, Generation, Options, TextFile, generate};
 

@@ -305,8 +305,8 @@ fn names_that_rust_cannot_have_are_refused_where_they_come_from() {
             r#"{{"A":{{"description":"A.","type":"string","oneOf":[{{"const":"{a}","description":"A."}},{{"const":"{b}","description":"B."}}]}}}}"#
         )
     };
-    check(&values("a", "A"), "A", "have the Rust variant `A`");
-    check(&values("a-b", "a_b"), "A", "have the Rust variant `AB`");
+    check(&values("a", "A"), "A", "both have the Rust variant `A`");
+    check(&values("a-b", "a_b"), "A", "both have the Rust variant `AB`");
     for value in ["", "1", "\\n", "*/", "self"] {
         check(&values("x", value), "A", "makes no name of a Rust variant");
     }

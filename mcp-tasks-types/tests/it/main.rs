@@ -2,12 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
 mod convert;
+mod hostile;
 mod keeps;
 mod messages;
 mod older;
 mod property;
 mod published;
 mod refuses;
+mod reports;
 mod round_trip;
 mod samples;
 mod seed;

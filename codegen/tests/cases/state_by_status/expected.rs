@@ -73,7 +73,7 @@ impl JobStateSlots {
             0 => JobState::Running,
             1 => {
                 JobState::Done {
-                    result: self.result.take().claim("result")?,
+                    result: self.result.take().claim("result", "`status` is `done`")?,
                 }
             }
             _ => return Err(serde::de::Error::missing_field("status")),

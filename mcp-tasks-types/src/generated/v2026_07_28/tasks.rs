@@ -208,17 +208,23 @@ impl TaskStateSlots {
             0 => TaskState::Working,
             1 => {
                 TaskState::InputRequired {
-                    input_requests: self.input_requests.take().claim("inputRequests")?,
+                    input_requests: self
+                        .input_requests
+                        .take()
+                        .claim("inputRequests", "`status` is `input_required`")?,
                 }
             }
             2 => {
                 TaskState::Completed {
-                    result: self.result.take().claim("result")?,
+                    result: self
+                        .result
+                        .take()
+                        .claim("result", "`status` is `completed`")?,
                 }
             }
             3 => {
                 TaskState::Failed {
-                    error: self.error.take().claim("error")?,
+                    error: self.error.take().claim("error", "`status` is `failed`")?,
                 }
             }
             4 => TaskState::Cancelled,

@@ -512,12 +512,12 @@ impl BudgetStateSlots {
             0 => BudgetState::Unlimited,
             1 => {
                 BudgetState::Within {
-                    left: self.left.take().claim("left")?,
+                    left: self.left.take().claim("left", "`budget` is `within`")?,
                 }
             }
             2 => {
                 BudgetState::Exceeded {
-                    error: self.error.take().claim("error")?,
+                    error: self.error.take().claim("error", "`budget` is `exceeded`")?,
                 }
             }
             _ => return Err(serde::de::Error::missing_field("budget")),

@@ -1,0 +1,277 @@
+//! Objects: the loop over their members, and what becomes of members that are unknown, missing or there twice.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+
+use super::fragment::within;
+use super::scalar::{Constant, ConstantSeed};
+use crate::extra::Extra;
+use crate::raw::RawJson;
+
+/// An object type: its members and how it is read from them.
+pub trait Object<'de>: Sized {
+    /// What an error calls it.
+    const EXPECTED: &'static str;
+    /// All members that it knows, in schema order; at most 64.
+    const MEMBERS: &'static [&'static str];
+
+    /// Reads the object.
+    ///
+    /// # Errors
+    ///
+    /// When a member is missing, comes twice, or does not fit.
+    fn read<A: MapAccess<'de>>(members: Members<A>) -> Result<Self, A::Error>;
+}
+
+/// Reads an [`Object`].
+///
+/// # Errors
+///
+/// When the input is no object or does not fit.
+pub fn object<'de, T: Object<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct ObjectVisitor<T>(PhantomData<T>);
+    impl<'de, T: Object<'de>> Visitor<'de> for ObjectVisitor<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(T::EXPECTED)
+        }
+        fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<T, A::Error> {
+            T::read(Members { access, names: T::MEMBERS, next: 0, seen: 0 })
+        }
+    }
+    deserializer.deserialize_map(ObjectVisitor(PhantomData))
+}
+
+/// The members of an object while it is read.
+#[derive(Debug)]
+pub struct Members<A> {
+    access: A,
+    names: &'static [&'static str],
+    /// Where the next name is looked for first: senders write members in schema order more often than not.
+    next: usize,
+    seen: u64,
+}
+
+/// A member name: the place of a known one in [`Object::MEMBERS`], or the text of an unknown one.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "generated code matches on both")]
+pub enum Key {
+    /// The index of a known member.
+    Known(usize),
+    /// An unknown member.
+    Unknown(String),
+}
+
+impl<'de, A: MapAccess<'de>> Members<A> {
+    /// The next member's name.
+    ///
+    /// # Errors
+    ///
+    /// When the input is malformed or a known member comes twice.
+    pub fn next_key(&mut self) -> Result<Option<Key>, A::Error> {
+        struct KeySeed {
+            names: &'static [&'static str],
+            next: usize,
+        }
+        impl<'de> DeserializeSeed<'de> for KeySeed {
+            type Value = Key;
+            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+                deserializer.deserialize_identifier(self)
+            }
+        }
+        impl Visitor<'_> for KeySeed {
+            type Value = Key;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a member name")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Key, E> {
+                let (before, after) = self.names.split_at(self.next.min(self.names.len()));
+                let found = match after.iter().position(|known| *known == name) {
+                    Some(index) => Some(before.len() + index),
+                    None => before.iter().position(|known| *known == name),
+                };
+                Ok(found.map_or_else(|| Key::Unknown(name.to_owned()), Key::Known))
+            }
+        }
+        let key = self.access.next_key_seed(KeySeed { names: self.names, next: self.next })?;
+        if let Some(Key::Known(index)) = key {
+            let bit = 1_u64 << index;
+            if self.seen & bit != 0 {
+                return Err(A::Error::duplicate_field(self.names[index]));
+            }
+            self.seen |= bit;
+            self.next = index + 1;
+        }
+        Ok(key)
+    }
+
+    /// The value of a member.
+    ///
+    /// # Errors
+    ///
+    /// When it does not fit.
+    pub fn value<T: Deserialize<'de>>(&mut self) -> Result<T, A::Error> {
+        self.access.next_value()
+    }
+
+    /// The value of a member in a form of its own, such as [`Unsigned`].
+    ///
+    /// # Errors
+    ///
+    /// When it does not fit.
+    pub fn value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.access.next_value_seed(seed)
+    }
+
+    /// Passes over a value.
+    ///
+    /// # Errors
+    ///
+    /// When the input is malformed.
+    pub fn skip(&mut self) -> Result<(), A::Error> {
+        self.access.next_value::<de::IgnoredAny>().map(|_| ())
+    }
+
+    /// The value of a state's tag, as its place in the list.
+    ///
+    /// # Errors
+    ///
+    /// When it is not in the list.
+    pub fn tag(&mut self, tags: &'static [&'static str]) -> Result<usize, A::Error> {
+        self.access.next_value_seed(TagSeed(tags))
+    }
+
+    /// The value of a state's payload: typed when the tag has come and claims it, else as text.
+    ///
+    /// # Errors
+    ///
+    /// When it is claimed and does not fit.
+    pub fn slot<T: Deserialize<'de>>(&mut self, claimed: bool) -> Result<Slot<T>, A::Error> {
+        if claimed { self.value().map(Slot::Typed) } else { self.value().map(Slot::Raw) }
+    }
+
+    /// Checks a member against its constant.
+    ///
+    /// # Errors
+    ///
+    /// When the value is another.
+    pub fn constant(&mut self, name: &'static str, want: Constant) -> Result<(), A::Error> {
+        self.access.next_value_seed(ConstantSeed { name, want })
+    }
+
+    /// Whether a known member has come.
+    pub fn has(&self, index: usize) -> bool {
+        self.seen & (1 << index) != 0
+    }
+
+    /// Demands that a known member has come.
+    ///
+    /// # Errors
+    ///
+    /// When it has not.
+    pub fn require(&self, index: usize) -> Result<(), A::Error> {
+        if self.has(index) { Ok(()) } else { Err(A::Error::missing_field(self.names[index])) }
+    }
+}
+
+/// The value of a required member after the loop.
+///
+/// # Errors
+///
+/// When it has not come.
+pub fn required<T, E: de::Error>(slot: Option<T>, name: &'static str) -> Result<T, E> {
+    slot.ok_or_else(|| E::missing_field(name))
+}
+
+/// A payload of a state while its object is read.
+#[derive(Debug, Default)]
+#[expect(clippy::exhaustive_enums, reason = "used by generated code only")]
+pub enum Slot<T> {
+    /// It has not come, or has been claimed.
+    #[default]
+    Empty,
+    /// The tag came first and claims it.
+    Typed(T),
+    /// It came before the tag, or the tag does not claim it.
+    Raw(RawJson),
+}
+
+impl<T: de::DeserializeOwned> Slot<T> {
+    /// Leaves the slot empty.
+    #[must_use]
+    pub fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Empty)
+    }
+
+    /// The payload of the state that it belongs to; `state` tells a person which one that is.
+    ///
+    /// # Errors
+    ///
+    /// When it has not come or does not fit.
+    pub fn claim<E: de::Error>(self, name: &'static str, state: &'static str) -> Result<T, E> {
+        match self {
+            Self::Empty => Err(E::custom(format_args!("missing field `{name}`, since {state}"))),
+            Self::Typed(value) => Ok(value),
+            Self::Raw(raw) => serde_json::from_str(raw.as_str())
+                .map_err(|error| E::custom(format_args!("`{name}`: {}", within(raw.as_str(), &error)))),
+        }
+    }
+
+    /// Puts a payload that no state has claimed among the unknown members.
+    ///
+    /// # Errors
+    ///
+    /// Never: a typed payload has been claimed by the state that made it typed.
+    pub fn stray<E: de::Error>(self, name: &'static str, extra: &mut Extra) -> Result<(), E> {
+        match self {
+            Self::Empty => Ok(()),
+            Self::Raw(raw) => {
+                extra.insert(name, raw);
+                Ok(())
+            }
+            Self::Typed(_) => Err(E::custom(format_args!("`{name}` belongs to another state"))),
+        }
+    }
+}
+
+struct TagSeed(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for TagSeed {
+    type Value = usize;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for TagSeed {
+    type Value = usize;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one of `{}`", self.0.join("`, `"))
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<usize, E> {
+        self.0.iter().position(|tag| *tag == text).ok_or_else(|| E::unknown_variant(text, self.0))
+    }
+}
+
+/// Writes the unknown members, but for those whose name a known member has just been written under.
+///
+/// # Errors
+///
+/// When the serializer fails.
+pub fn write_extra<M: SerializeMap>(
+    map: &mut M,
+    extra: &Extra,
+    known: &[&str],
+    state: &[&str],
+) -> Result<(), M::Error> {
+    for (name, value) in extra.iter() {
+        if !known.contains(&name) && !state.contains(&name) {
+            map.serialize_entry(name, value)?;
+        }
+    }
+    Ok(())
+}

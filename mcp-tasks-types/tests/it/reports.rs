@@ -1,0 +1,133 @@
+//! Public reports of faults in wire types, each as a small test (`P` ids, docs/rules.md).
+
+use std::fs;
+
+use mcp_tasks_types::v2026_07_28::{
+    CallToolResponse, ElicitRequestFormParams, GetTaskResult, PrimitiveSchemaDefinition,
+};
+use mcp_tasks_types::{RawJson, from_str, to_string};
+
+use serde_json::Value;
+
+use crate::{package, read, read_as, round_trip};
+
+const TASK: &str = r#""taskId":"t-7","status":"working","createdAt":"2026-08-01T00:00:00Z","lastUpdatedAt":"2026-08-01T00:00:00Z","ttlMs":60000"#;
+
+#[test]
+fn p006_a_handle_without_its_discriminator_is_no_empty_success() {
+    let handle: CallToolResponse = from_str(&format!(r#"{{"resultType":"task",{TASK}}}"#)).unwrap();
+    assert!(matches!(handle, CallToolResponse::Task(_)), "{handle:?}");
+    let error = from_str::<CallToolResponse>(&format!("{{{TASK}}}")).unwrap_err().to_string();
+    assert!(error.contains("`content`"), "{error}");
+    let error = from_str::<CallToolResponse>(&format!(r#"{{"resultType":"stream",{TASK}}}"#)).unwrap_err();
+    assert!(error.to_string().contains("stream"), "{error}");
+}
+
+#[test]
+fn p016_invented_statuses_and_members_are_refused_by_the_names_of_the_real_ones() {
+    for status in ["pending", "running", "canceled", "Working"] {
+        let error = read("TaskStatus", &format!(r#""{status}""#)).unwrap_err();
+        for known in ["working", "input_required", "completed", "failed", "cancelled"] {
+            assert!(error.contains(known), "{error}");
+        }
+    }
+    assert_eq!(read("TaskStatus", r#""working""#).unwrap(), r#""working""#);
+    let error = read("Task", r#"{"id":"t-1","state":"working"}"#).unwrap_err();
+    assert!(error.contains("taskId"), "{error}");
+}
+
+#[test]
+fn p021_each_field_of_a_form_is_of_its_own_kind() {
+    let text = r#"{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{"ok":{"type":"boolean","default":true},"n":{"type":"integer","minimum":1},"c":{"type":"string","enum":["a","b"]}}}}"#;
+    let form: ElicitRequestFormParams = from_str(text).unwrap();
+    let fields = &form.requested_schema.properties;
+    assert!(matches!(fields.get("ok"), Some(PrimitiveSchemaDefinition::Boolean(_))));
+    assert!(matches!(fields.get("n"), Some(PrimitiveSchemaDefinition::Number(_))));
+    assert!(matches!(fields.get("c"), Some(PrimitiveSchemaDefinition::Enum(_))));
+    assert_eq!(to_string(&form).unwrap(), text);
+    let error = read("PrimitiveSchemaDefinition", r#"{"type":"array"}"#).unwrap_err();
+    assert!(error.contains("items"), "{error}");
+}
+
+#[test]
+fn p022_an_annotation_that_nobody_knows_costs_no_result() {
+    let result =
+        r#"{"content":[{"type":"text","text":"ok","annotations":{"audience":["system"]}}],"isError":false}"#;
+    let task =
+        format!(r#"{{"resultType":"complete",{},"result":{result}}}"#, TASK.replace("working", "completed"));
+    let task: GetTaskResult = from_str(&task).unwrap();
+    assert!(to_string(&task).unwrap().contains(result));
+    let error = read("CallToolResult", &result.replacen('{', r#"{"resultType":"complete","#, 1)).unwrap_err();
+    assert!(error.contains("content[0].annotations.audience[0]"), "{error}");
+}
+
+#[test]
+fn p117_a_state_without_its_payload_is_named_and_not_lost_among_variants() {
+    let text = format!(r#"{{"resultType":"complete",{}}}"#, TASK.replace("working", "completed"));
+    let error = from_str::<GetTaskResult>(&text).unwrap_err().to_string();
+    assert!(error.starts_with("missing field `result`, since `status` is `completed`"), "{error}");
+}
+
+#[test]
+fn p118_numbers_of_ids_and_progress_come_back_as_the_text_that_came() {
+    for id in ["1", r#""1""#, "9007199254740993", "-5"] {
+        assert_eq!(read("RequestId", id).unwrap(), id);
+        assert_eq!(read("ProgressToken", id).unwrap(), id);
+    }
+    for progress in ["1", "1.5", "0.3", "9007199254740993", "1e2"] {
+        let text = format!(r#"{{"progressToken":1,"progress":{progress}}}"#);
+        assert_eq!(read("ProgressNotificationParams", &text).unwrap(), text);
+    }
+}
+
+#[test]
+fn p125_every_message_type_has_the_method_that_its_schema_says() {
+    let mut found = 0;
+    for (generation, bundle) in [
+        ("2026-07-28", include_str!("../../src/generated/v2026_07_28.schema.json")),
+        ("2025-11-25", include_str!("../../src/generated/v2025_11_25.schema.json")),
+        ("sep-1686", include_str!("../../src/generated/sep_1686.schema.json")),
+    ] {
+        let bundle: Value = from_str(bundle).unwrap();
+        let samples = package().join("../samples").join(generation).join("accept.jsonl");
+        for sample in fs::read_to_string(samples).unwrap().lines() {
+            let sample: Value = from_str(sample).unwrap();
+            let name = sample["type"].as_str().unwrap();
+            let Some(method) = bundle["$defs"][name].pointer("/properties/method/const") else { continue };
+            let round_trip = round_trip(generation, name).unwrap();
+            let mut value = sample["value"].clone();
+            let written: Value = round_trip(&RawJson::new(&value).unwrap()).unwrap().get().unwrap();
+            assert_eq!(written["method"], *method, "{generation} {name}");
+            value["method"] = "another/method".into();
+            assert!(round_trip(&RawJson::new(&value).unwrap()).is_err(), "{generation} {name}");
+            found += 1;
+        }
+    }
+    assert!(found > 60, "{found} messages");
+}
+
+#[test]
+fn p126_numbers_may_be_fractions_and_lifetimes_may_not() {
+    for (name, text) in [
+        ("NumberSchema", r#"{"type":"number","default":1.25,"minimum":0.5}"#),
+        ("ProgressNotificationParams", r#"{"progressToken":1,"progress":0.3}"#),
+    ] {
+        for generation in ["2026-07-28", "2025-11-25"] {
+            let written: Value = from_str(&read_as(generation, name, text).unwrap()).unwrap();
+            assert_eq!(written, from_str::<Value>(text).unwrap());
+        }
+    }
+    let text = format!(r#"{{"resultType":"complete",{}}}"#, TASK.replace("60000", "1.5"));
+    assert!(from_str::<GetTaskResult>(&text).unwrap_err().to_string().contains("ttlMs"));
+}
+
+#[test]
+fn p127_an_empty_answer_is_the_empty_answer_of_its_request() {
+    for name in ["CancelTaskResult", "UpdateTaskResult"] {
+        for text in ["{}", r#"{"resultType":"complete"}"#] {
+            assert_eq!(read(name, text).unwrap(), r#"{"resultType":"complete"}"#, "{name} of {text}");
+        }
+        let more = r#"{"resultType":"complete","com.example/x":[1]}"#;
+        assert_eq!(read(name, more).unwrap(), more);
+    }
+}
