@@ -19,7 +19,8 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Asks again and again until there is something.
+/// Asks again and again until there is something: another process, and a server that is polled, give no event to wait
+/// for. How long it sleeps decides nothing but how often it asks.
 pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let deadline = now() + PATIENCE;
     loop {
