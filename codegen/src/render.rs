@@ -1,6 +1,7 @@
 //! From model to Rust text. No decision about shape is taken here.
 
 mod constants;
+mod inline;
 mod object;
 mod plain;
 mod state;
@@ -201,7 +202,8 @@ fn header(options: &Options, source: &str) -> String {
 }
 
 fn print(header: &str, tokens: TokenStream) -> Result<String, Errors> {
-    let file: syn::File = syn::parse2(tokens).map_err(invalid)?;
+    let mut file: syn::File = syn::parse2(tokens).map_err(invalid)?;
+    inline::mark(&mut file);
     // Reading is a visitor, never one of the attributes that buffer or guess.
     if let Some(attribute) = SerdeAttribute::of(&file) {
         return Err(invalid(format!("the attribute `{attribute}` stands in generated code")));

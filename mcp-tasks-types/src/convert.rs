@@ -129,6 +129,7 @@ use crate::{RawObject, TaskId, sep_1686, v2025_11_25};
 /// A result of either older generation as 2026-07-28 has it inside a completed task, as text: with `resultType`
 /// and without related-task keys.
 #[must_use]
+#[inline]
 pub fn result_to_v2026_07_28(result: &RawObject) -> RawObject {
     let mut members = open::Members::default();
     members.push("resultType", open::raw("complete"));
@@ -142,6 +143,7 @@ pub fn result_to_v2026_07_28(result: &RawObject) -> RawObject {
 /// # Errors
 ///
 /// When `structuredContent` is no object or `resultType` is not `complete`.
+#[inline]
 pub fn result_to_v2025_11_25(
     result: &RawObject,
     related: Option<&TaskId>,
@@ -156,6 +158,7 @@ pub fn result_to_v2025_11_25(
 /// # Errors
 ///
 /// When `structuredContent` is no object or `resultType` is not `complete`.
+#[inline]
 pub fn result_to_sep_1686(result: &RawObject, related: Option<&TaskId>) -> Result<RawObject, ConvertError> {
     let related = related.map(|id| (sep_1686::meta_key::RELATED_TASK, id));
     state::result_to_older(result, related, "SEP-1686")

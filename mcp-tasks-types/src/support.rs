@@ -9,7 +9,7 @@ mod object;
 mod scalar;
 mod union;
 
-pub use object::{Key, Members, Object, Slot, object, required, write_extra};
+pub use object::{Members, Object, Slot, Writer, object};
 pub(crate) use scalar::whole;
 pub use scalar::{Constant, Integer, Millis, OrNull, StringEnum, Unsigned, string_enum};
 pub use serde;

@@ -154,7 +154,8 @@ impl Context<'_> {
         let name = format_ident!("{}", item.rust_name);
         let expected = format!("an object of type `{}`", item.schema_name);
         let mut names: Vec<&str> = Vec::new();
-        let (mut slots, mut arms, mut checks, mut build) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut slots, mut arms, mut build) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut required, mut come, mut taken) = (Vec::new(), Vec::new(), Vec::new());
         let mut index = 0_usize;
         let mut fields = fields.iter();
         for part in &object.parts {
@@ -163,27 +164,25 @@ impl Context<'_> {
                 Part::Constant(constant) => {
                     let (member, value) = (&constant.name, constant_tokens(constant));
                     names.push(member);
-                    arms.push(quote!(support::Key::Known(#at) => { members.constant(#member, #value)?; }));
+                    arms.push(quote!(#at => members.constant(#member, #value),));
                     if !constant.absent {
-                        checks.push(quote!(members.require(#at)?;));
+                        come.insert(come.len() - taken.len(), quote!(members.has(#at)));
+                        required.push(at);
                     }
                     index += 1;
                 }
                 Part::Member(_) => {
                     let Some(field) = fields.next() else { continue };
-                    let (ident, member) = (&field.ident, field.member.name.as_str());
-                    names.push(member);
+                    let ident = &field.ident;
+                    names.push(field.member.name.as_str());
                     let read = self.read_value(field);
                     slots.push(quote!(let mut #ident = None;));
-                    match field.member.presence {
-                        Presence::Optional => {
-                            arms.push(quote!(support::Key::Known(#at) => #ident = #read,));
-                            build.push(quote!(#ident));
-                        }
-                        Presence::Required | Presence::Nullable => {
-                            arms.push(quote!(support::Key::Known(#at) => #ident = Some(#read),));
-                            build.push(quote!(#ident: support::required(#ident, #member)?));
-                        }
+                    arms.push(quote!(#at => #read,));
+                    build.push(quote!(#ident));
+                    if field.member.presence != Presence::Optional {
+                        come.push(quote!(#ident));
+                        taken.push(quote!(Some(#ident)));
+                        required.push(at);
                     }
                     index += 1;
                 }
@@ -196,22 +195,33 @@ impl Context<'_> {
             names.push(&state.tag);
             names.extend(state.arms.iter().flat_map(|arm| &arm.members).map(|member| member.name.as_str()));
             slots.push(quote!(let mut state = #slots_type::default();));
-            arms.push(quote!(support::Key::Known(member @ #from..) => { state.read(member - #from, &mut members)?; }));
+            arms.push(quote!(member @ #from.. => state.read(member - #from, &mut members),));
             build.push(quote!(state: state.finish(&mut extra)?));
         }
-        if !object.at_least_one.is_empty() {
+        let missing = quote!({ return Err(members.missing(&[#(#required),*])); });
+        let demand = match (&taken[..], &come[..]) {
+            ([], []) => None,
+            ([], come) => Some(quote!(if !(#(#come)&&*) #missing)),
+            ([taken], [come]) => Some(quote!(let #taken = #come else #missing;)),
+            (taken, come) => {
+                // A constant leaves no value to take.
+                let constants = vec![quote!(true); come.len() - taken.len()];
+                Some(quote!(let (#(#constants,)* #(#taken),*) = (#(#come),*) else #missing;))
+            }
+        };
+        let at_least_one = (!object.at_least_one.is_empty()).then(|| {
             let present =
                 object.at_least_one.iter().filter_map(|member| names.iter().position(|name| name == member));
             let present = present.map(Literal::usize_unsuffixed).map(|at| quote!(!members.has(#at)));
             let message = format!("expected at least one of `{}`", object.at_least_one.join("`, `"));
-            checks.push(quote! {
+            quote! {
                 if #(#present)&&* {
                     return Err(serde::de::Error::custom(#message));
                 }
-            });
-        }
+            }
+        });
         // A state takes all indices from its tag on.
-        let rest = state.is_none().then(|| quote!(support::Key::Known(_) => { members.skip()?; }));
+        let rest = state.is_none().then(|| quote!(_ => members.skip(),));
         quote! {
             impl<'de> serde::Deserialize<'de> for #name {
                 fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -224,22 +234,23 @@ impl Context<'_> {
                 fn read<A: serde::de::MapAccess<'de>>(mut members: support::Members<A>) -> Result<Self, A::Error> {
                     #(#slots)*
                     let mut extra = #root::Extra::new();
-                    while let Some(key) = members.next_key()? {
-                        match key {
+                    while let Some(member) = members.next(&mut extra)? {
+                        match member {
                             #(#arms)*
                             #rest
-                            support::Key::Unknown(name) => extra.insert(name, members.value()?),
-                        }
+                        }?;
                     }
-                    #(#checks)*
+                    #demand
+                    #at_least_one
                     Ok(Self { #(#build,)* extra })
                 }
             }
         }
     }
 
-    /// The expression that reads a member's value, with the `Option` of an optional or nullable one.
+    /// The expression that reads a member's value into its slot.
     fn read_value(&self, field: &Field<'_>) -> TokenStream {
+        let ident = &field.ident;
         let seed = match &field.member.shape {
             TypeRef::Unsigned => Some(quote!(support::Unsigned)),
             TypeRef::Millis => Some(quote!(support::Millis)),
@@ -251,15 +262,17 @@ impl Context<'_> {
             | TypeRef::List(_)
             | TypeRef::Map(_) => None,
         };
-        let optional = field.member.presence != Presence::Required;
-        match (seed, optional) {
-            (Some(seed), true) => quote!(members.value_seed(support::OrNull(#seed))?),
-            (Some(seed), false) => quote!(members.value_seed(#seed)?),
-            // Where any value may stand, null is one.
-            (None, true) if self.is_any_value(&field.member.shape) => {
-                quote!(Some(members.value()?))
+        match (seed, field.member.presence) {
+            (Some(seed), Presence::Required) => quote!(members.required_as(#seed, &mut #ident)),
+            (Some(seed), Presence::Nullable) => {
+                quote!(members.required_as(support::OrNull(#seed), &mut #ident))
             }
-            (None, _) => quote!(members.value()?),
+            (Some(seed), Presence::Optional) => quote!(members.optional_as(#seed, &mut #ident)),
+            // Where any value may stand, null is one.
+            (None, Presence::Optional) if !self.is_any_value(&field.member.shape) => {
+                quote!(members.optional(&mut #ident))
+            }
+            (None, _) => quote!(members.required(&mut #ident)),
         }
     }
 
@@ -368,10 +381,10 @@ fn object_writer(name: &syn::Ident, object: &Object, fields: &[Field<'_>], state
     for part in &object.parts {
         entries.push(match part {
             Part::Constant(Constant { name, value, .. }) => match value {
-                ConstantValue::Text(text) => quote!(map.serialize_entry(#name, #text)?;),
+                ConstantValue::Text(text) => quote!(writer.member(#name, #text);),
                 ConstantValue::Integer(number) => {
                     let number = Literal::i64_suffixed(*number);
-                    quote!(map.serialize_entry(#name, &#number)?;)
+                    quote!(writer.member(#name, &#number);)
                 }
             },
             Part::Member(_) => {
@@ -379,16 +392,12 @@ fn object_writer(name: &syn::Ident, object: &Object, fields: &[Field<'_>], state
                 let (ident, member) = (&field.ident, &field.member.name);
                 match field.member.presence {
                     Presence::Required | Presence::Nullable => {
-                        quote!(map.serialize_entry(#member, &self.#ident)?;)
+                        quote!(writer.member(#member, &self.#ident);)
                     }
-                    Presence::Optional => quote! {
-                        if let Some(value) = &self.#ident {
-                            map.serialize_entry(#member, value)?;
-                        }
-                    },
+                    Presence::Optional => quote!(writer.optional(#member, &self.#ident);),
                 }
             }
-            Part::State(_) => quote!(self.state.write(&mut map)?;),
+            Part::State(_) => quote!(self.state.write(&mut writer);),
         });
     }
     // A payload of another state is one of the members, and may stand among the unknown ones.
@@ -400,14 +409,13 @@ fn object_writer(name: &syn::Ident, object: &Object, fields: &[Field<'_>], state
     } else {
         quote!(<Self as support::Object<'_>>::MEMBERS, &[])
     };
+    let mutable = (!entries.is_empty()).then(|| quote!(mut));
     quote! {
         impl serde::Serialize for #name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                use serde::ser::SerializeMap as _;
-                let mut map = serializer.serialize_map(None)?;
+                let #mutable writer = support::Writer::begin(serializer)?;
                 #(#entries)*
-                support::write_extra(&mut map, &self.extra, #known)?;
-                map.end()
+                writer.end(&self.extra, #known)
             }
         }
     }

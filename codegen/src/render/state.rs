@@ -42,9 +42,9 @@ impl Context<'_> {
                 let place = Literal::usize_unsuffixed(shape);
                 declared.push(quote!(#member_docs #ident: #ty));
                 slots.push(quote!(#ident: support::Slot<#ty>,));
-                reads.push(quote!(#place => self.#ident = members.slot(self.arm == Some(#arm_index))?,));
+                reads.push(quote!(#place => members.payload(self.arm == Some(#arm_index), &mut self.#ident),));
                 built.push(quote!(#ident: self.#ident.take().claim(#member_name, #state_text)?));
-                written.push(quote!(map.serialize_entry(#member_name, #ident)?;));
+                written.push(quote!(writer.member(#member_name, #ident);));
                 all.push((ident.clone(), member_name.clone()));
                 idents.push(ident);
             }
@@ -52,13 +52,13 @@ impl Context<'_> {
             let (own, value) = (arm.members.iter().map(|member| member.name.as_str()), &arm.value);
             if arm.members.is_empty() {
                 variants.push(quote!(#arm_docs #variant));
-                builds.push(quote!(#arm_index => #name::#variant));
+                builds.push(quote!(Some(#arm_index) => #name::#variant));
                 members.push(quote!(Self::#variant => &[]));
                 tag_arms.push(quote!(Self::#variant => #value));
                 writes.push(quote!(Self::#variant => {}));
             } else {
                 variants.push(quote!(#arm_docs #variant { #(#declared),* }));
-                builds.push(quote!(#arm_index => #name::#variant { #(#built),* }));
+                builds.push(quote!(Some(#arm_index) => #name::#variant { #(#built),* }));
                 members.push(quote!(Self::#variant { .. } => &[#(#own),*]));
                 tag_arms.push(quote!(Self::#variant { .. } => #value));
                 writes.push(quote!(Self::#variant { #(#idents),* } => { #(#written)* }));
@@ -81,10 +81,9 @@ impl Context<'_> {
                 pub(crate) const fn members(&self) -> &'static [&'static str] {
                     match self { #(#members),* }
                 }
-                pub(crate) fn write<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-                    map.serialize_entry(#tag, self.as_str())?;
+                pub(crate) fn write<S: serde::Serializer>(&self, writer: &mut support::Writer<S>) {
+                    writer.member(#tag, self.as_str());
                     match self { #(#writes)* }
-                    Ok(())
                 }
             }
             #[doc = #slots_docs]
@@ -96,14 +95,13 @@ impl Context<'_> {
             impl #slots_type {
                 pub(crate) fn read<'de, A: serde::de::MapAccess<'de>>(&mut self, member: usize, members: &mut support::Members<A>) -> Result<(), A::Error> {
                     match member {
-                        0 => self.arm = Some(members.tag(&[#(#tags),*])?),
+                        0 => members.tag(&[#(#tags),*], &mut self.arm),
                         #(#reads)*
-                        _ => { members.skip()?; }
+                        _ => members.skip(),
                     }
-                    Ok(())
                 }
                 pub(crate) fn finish<E: serde::de::Error>(mut self, extra: &mut #root::Extra) -> Result<#name, E> {
-                    let state = match support::required(self.arm, #tag)? {
+                    let state = match self.arm {
                         #(#builds,)*
                         _ => return Err(serde::de::Error::missing_field(#tag)),
                     };

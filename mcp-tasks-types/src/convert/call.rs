@@ -11,6 +11,7 @@ const TRACE: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 impl From<sep_1686::TaskMetadata> for v2025_11_25::TaskMetadata {
     /// The id stays behind, since 2025-11-25 leaves ids to the receiver (B-32); so does a lifetime, since a time from
     /// the end is no time from creation before there is an end.
+    #[inline]
     fn from(wish: sep_1686::TaskMetadata) -> Self {
         let mut metadata = Self::new();
         metadata.extra = open::foreign(wish.extra, &["taskId", "keepAlive", "ttl"]);
@@ -21,6 +22,7 @@ impl From<sep_1686::TaskMetadata> for v2025_11_25::TaskMetadata {
 /// The wish of SEP-1686 for a task of that id, which the requestor makes; what is wished for from creation is
 /// wished for from the end.
 #[must_use]
+#[inline]
 pub fn wish_to_sep_1686(
     wish: v2025_11_25::TaskMetadata,
     task_id: impl Into<TaskId>,
@@ -37,6 +39,7 @@ pub fn wish_to_sep_1686(
 /// task is for the gateway to see in `params.task`, which stays behind: declaring the tasks extension in `meta` is what
 /// takes its place. The progress token, trace context and unknown keys of `_meta` are added where `meta` has none.
 #[must_use]
+#[inline]
 pub fn call_to_v2026_07_28(
     params: v2025_11_25::CallToolRequestParams,
     meta: v2026_07_28::RequestMetaObject,
@@ -70,6 +73,7 @@ pub fn call_to_v2026_07_28(
 ///
 /// When the call answers an earlier `InputRequiredResult` (`inputResponses`, `requestState`), which 2025-11-25 does
 /// not have.
+#[inline]
 pub fn call_to_v2025_11_25(
     params: v2026_07_28::CallToolRequestParams,
     task: Option<v2025_11_25::TaskMetadata>,
@@ -103,6 +107,7 @@ pub fn call_to_v2025_11_25(
 /// The augmented `tools/call` of SEP-1686 for that of 2025-11-25, under the wish that takes the place of `params.task`
 /// (see [`wish_to_sep_1686`]).
 #[must_use]
+#[inline]
 pub fn call_to_sep_1686(
     params: v2025_11_25::CallToolRequestParams,
     task: sep_1686::TaskMetadata,
@@ -130,6 +135,7 @@ pub fn call_to_sep_1686(
 /// # Errors
 ///
 /// When the parameters are not those of `tools/call`: `name` or `arguments`.
+#[inline]
 pub fn call_from_sep_1686(
     params: sep_1686::TaskAugmentedRequestParams,
 ) -> Result<v2025_11_25::CallToolRequestParams, ConvertError> {

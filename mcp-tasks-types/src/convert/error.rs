@@ -29,22 +29,27 @@ pub enum ConvertErrorKind {
 }
 
 impl ConvertError {
+    #[inline]
     pub(super) fn new(kind: ConvertErrorKind, path: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { path: path.into(), kind, reason: reason.into() }
     }
 
+    #[inline]
     pub(super) fn missing(path: &str, reason: &str) -> Self {
         Self::new(ConvertErrorKind::Missing, path, reason)
     }
 
+    #[inline]
     pub(super) fn no_counterpart(path: &str, reason: &str) -> Self {
         Self::new(ConvertErrorKind::NoCounterpart, path, reason)
     }
 
+    #[inline]
     pub(super) fn contradiction(path: &str, reason: &str) -> Self {
         Self::new(ConvertErrorKind::Contradiction, path, reason)
     }
 
+    #[inline]
     pub(super) fn malformed(path: &str, error: &JsonError) -> Self {
         let reason = error.reason();
         // A union reads its arm as a text of its own, whose path then stands in the reason.
@@ -57,6 +62,7 @@ impl ConvertError {
     }
 
     /// The same error, seen from the object that holds the value under that name.
+    #[inline]
     pub(super) fn within(mut self, name: &str) -> Self {
         let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         self.path = format!("{name}{dot}{}", self.path);
@@ -66,24 +72,28 @@ impl ConvertError {
     /// The member at fault, as a path from the value that was to be made or read, such as
     /// `result.structuredContent`.
     #[must_use]
+    #[inline]
     pub fn path(&self) -> &str {
         &self.path
     }
 
     /// What kind of reason it is.
     #[must_use]
+    #[inline]
     pub const fn kind(&self) -> ConvertErrorKind {
         self.kind
     }
 
     /// The reason without the member.
     #[must_use]
+    #[inline]
     pub fn reason(&self) -> &str {
         &self.reason
     }
 }
 
 impl fmt::Display for ConvertError {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
             write!(f, "`{}`: ", self.path)?;

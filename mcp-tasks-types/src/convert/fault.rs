@@ -33,6 +33,7 @@ pub enum ErrorRoute<E> {
 /// -32021 for want of the tasks extension is a matter between the gateway and the server; it, and the other faults of
 /// the stateless protocol (-32020 to -32022), are answered with -32603. Everything else passes, -32602 included.
 #[must_use]
+#[inline]
 pub fn error_to_v2025_11_25(error: v2026_07_28::ErrorObject) -> ErrorRoute<v2025_11_25::ErrorObject> {
     use v2026_07_28::ErrorCode as C;
     let internal =
@@ -58,6 +59,7 @@ pub fn error_to_v2025_11_25(error: v2026_07_28::ErrorObject) -> ErrorRoute<v2025
 
 /// What a client of SEP-1686 sees of an error of a server of 2026-07-28: the same as one of 2025-11-25.
 #[must_use]
+#[inline]
 pub fn error_to_sep_1686(error: v2026_07_28::ErrorObject) -> ErrorRoute<sep_1686::ErrorObject> {
     match error_to_v2025_11_25(error) {
         ErrorRoute::Answer(error) => ErrorRoute::Answer(error.into()),
@@ -68,6 +70,7 @@ pub fn error_to_sep_1686(error: v2026_07_28::ErrorObject) -> ErrorRoute<sep_1686
     }
 }
 
+#[inline]
 fn wants_tasks(error: &v2026_07_28::ErrorObject) -> bool {
     let data =
         error.data.as_ref().and_then(|data| data.get::<MissingRequiredClientCapabilityErrorData>().ok());
@@ -80,6 +83,7 @@ fn wants_tasks(error: &v2026_07_28::ErrorObject) -> bool {
 /// an unknown method. -32042 names the URLs to visit, which 2026-07-28 asks as questions. Codes that 2026-07-28 keeps
 /// to itself become -32603. Everything else passes, -32602 included.
 #[must_use]
+#[inline]
 pub fn error_to_v2026_07_28(
     error: v2025_11_25::ErrorObject,
     method: &str,
@@ -109,6 +113,7 @@ pub fn error_to_v2026_07_28(
     }
 }
 
+#[inline]
 fn questions(error: &v2025_11_25::ErrorObject) -> Option<InputRequests> {
     let data: v2025_11_25::UrlElicitationRequiredErrorData = error.data.as_ref()?.get().ok()?;
     let questions: Map<InputRequest> = data

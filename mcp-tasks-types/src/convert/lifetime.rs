@@ -24,6 +24,7 @@ pub enum Lifetime {
 impl Lifetime {
     /// Reads `ttl` or `ttlMs`.
     #[must_use]
+    #[inline]
     pub const fn from_ttl(ttl: Option<u64>) -> Self {
         match ttl {
             Some(millis) => Self::FromCreation(millis),
@@ -33,6 +34,7 @@ impl Lifetime {
 
     /// Reads `keepAlive`.
     #[must_use]
+    #[inline]
     pub const fn from_keep_alive(keep_alive: Option<u64>) -> Self {
         match keep_alive {
             Some(millis) => Self::FromEnd(millis),
@@ -43,6 +45,7 @@ impl Lifetime {
     /// `ttl` or `ttlMs`: `(end - creation) + keepAlive` of a task that has ended; `None`, which is null on the wire,
     /// without limit and where no finite value exists.
     #[must_use]
+    #[inline]
     pub fn ttl(self, created: &Timestamp, ended: Option<&Timestamp>) -> Option<u64> {
         match (self, ended) {
             (Self::Unlimited, _) | (Self::FromEnd(_), None) => None,
@@ -58,6 +61,7 @@ impl Lifetime {
     /// `keepAlive`: what is left of the time from creation when the task ends, or now while it runs, never negative.
     /// `None`, which is null on the wire, without limit.
     #[must_use]
+    #[inline]
     pub fn keep_alive(self, created: &Timestamp, ended: Option<&Timestamp>, now: &Timestamp) -> Option<u64> {
         match self {
             Self::Unlimited => None,

@@ -64,6 +64,7 @@ pub(super) const META_KEYS: &[&str] = &[
 pub(super) const IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
 
 /// The members that no generation defines.
+#[inline]
 pub(super) fn foreign(extra: Extra, defined: &[&str]) -> Extra {
     if extra.iter().all(|(name, _)| !defined.contains(&name)) {
         return extra;
@@ -76,6 +77,7 @@ pub(super) fn foreign(extra: Extra, defined: &[&str]) -> Extra {
 }
 
 /// Adds what is not there yet.
+#[inline]
 pub(super) fn merge(into: &mut Extra, more: &Extra) {
     for (name, value) in more.iter() {
         if into.get(name).is_none() {
@@ -95,28 +97,34 @@ pub(super) struct Members(Vec<(String, RawJson)>);
 
 impl Members {
     /// Takes an object apart; nothing of something else.
+    #[inline]
     pub(super) fn of(json: &RawJson) -> Option<Self> {
         json.get().ok()
     }
 
+    #[inline]
     pub(super) fn of_object(object: &RawObject) -> Self {
         Self::of(object.as_json()).unwrap_or_default()
     }
 
     /// The members of a typed object without `_meta`.
+    #[inline]
     pub(super) fn of_extra(extra: &Extra) -> Self {
         Self(extra.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect())
     }
 
+    #[inline]
     pub(super) fn get(&self, name: &str) -> Option<&RawJson> {
         self.0.iter().find_map(|(known, value)| (known == name).then_some(value))
     }
 
+    #[inline]
     pub(super) fn push(&mut self, name: &str, value: RawJson) {
         self.0.push((name.to_owned(), value));
     }
 
     /// Leaves out the members of those names.
+    #[inline]
     pub(super) fn without(mut self, names: &[&str]) -> Self {
         self.0.retain(|(name, _)| !names.contains(&name.as_str()));
         self
@@ -124,6 +132,7 @@ impl Members {
 
     /// Cleans `_meta` of what the protocol defines and, if asked to, ties it to a task. A `_meta` that is left without
     /// a key goes; one that is no object stays as it is unless it has to name a task.
+    #[inline]
     pub(super) fn with_meta(mut self, related: Option<(&str, &TaskId)>) -> Self {
         let related = related.map(|(key, id)| (key, related_task(id)));
         let place = self.0.iter().position(|(name, _)| name == "_meta");
@@ -156,14 +165,17 @@ impl Members {
     }
 
     /// Moves all members behind those of another object.
+    #[inline]
     pub(super) fn append_to(self, other: &mut Self) {
         other.0.extend(self.0);
     }
 
+    #[inline]
     pub(super) fn into_object(self) -> RawObject {
         RawObject::try_from(raw(&self)).expect("members make an object")
     }
 
+    #[inline]
     pub(super) fn into_extra(self) -> Extra {
         let mut extra = Extra::new();
         for (name, value) in self.0 {
@@ -174,6 +186,7 @@ impl Members {
 }
 
 /// `{"taskId":…}`.
+#[inline]
 fn related_task(id: &TaskId) -> RawJson {
     let mut members = Members::default();
     members.push("taskId", raw(id));
@@ -195,6 +208,7 @@ impl<'de> Deserialize<'de> for Members {
         struct MembersVisitor;
         impl<'de> Visitor<'de> for MembersVisitor {
             type Value = Members;
+            #[inline]
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
@@ -211,6 +225,7 @@ impl<'de> Deserialize<'de> for Members {
 }
 
 /// Whether a tool result says `isError:true`; anything that is no tool result does not.
+#[inline]
 pub(super) fn is_error(result: &RawObject) -> bool {
     struct IsError(bool);
     impl<'de> Deserialize<'de> for IsError {
@@ -218,6 +233,7 @@ pub(super) fn is_error(result: &RawObject) -> bool {
             struct IsErrorVisitor;
             impl<'de> Visitor<'de> for IsErrorVisitor {
                 type Value = IsError;
+                #[inline]
                 fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                     f.write_str("an object")
                 }
@@ -240,12 +256,14 @@ pub(super) fn is_error(result: &RawObject) -> bool {
 }
 
 /// The unknown keys of a `_meta` of 2025-11-25 or SEP-1686, nothing when there are none.
+#[inline]
 pub(super) fn foreign_meta(extra: Extra) -> Option<Extra> {
     let kept = foreign(extra, META_KEYS);
     (!kept.is_empty()).then_some(kept)
 }
 
 /// The `_meta` of a nested request as the member that 2026-07-28 does not know.
+#[inline]
 pub(super) fn insert_meta(into: &mut Extra, meta: Option<v2025_11_25::RequestMetaObject>) {
     if let Some(kept) = meta.and_then(|meta| foreign_meta(meta.extra)) {
         into.insert("_meta", raw(&Members::of_extra(&kept)));
@@ -253,6 +271,7 @@ pub(super) fn insert_meta(into: &mut Extra, meta: Option<v2025_11_25::RequestMet
 }
 
 /// The other way round: that member, cleaned and tied to a task.
+#[inline]
 pub(super) fn take_meta(extra: &Extra, task_id: &TaskId) -> v2025_11_25::RequestMetaObject {
     let mut meta = v2025_11_25::RequestMetaObject::new()
         .with_related_task(v2025_11_25::RelatedTaskMetadata::new(task_id.clone()));
@@ -263,6 +282,7 @@ pub(super) fn take_meta(extra: &Extra, task_id: &TaskId) -> v2025_11_25::Request
 }
 
 /// The `_meta` of a result of 2026-07-28, nothing when there is no key.
+#[inline]
 pub(super) fn result_meta(keys: Extra) -> Option<v2026_07_28::ResultMetaObject> {
     (!keys.is_empty()).then(|| {
         let mut meta = v2026_07_28::ResultMetaObject::new();

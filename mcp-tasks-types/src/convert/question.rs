@@ -25,24 +25,28 @@ pub enum NestedRequest {
 }
 
 impl From<v2025_11_25::ElicitRequest> for NestedRequest {
+    #[inline]
     fn from(request: v2025_11_25::ElicitRequest) -> Self {
         Self::Elicit(request)
     }
 }
 
 impl From<v2025_11_25::CreateMessageRequest> for NestedRequest {
+    #[inline]
     fn from(request: v2025_11_25::CreateMessageRequest) -> Self {
         Self::CreateMessage(request)
     }
 }
 
 impl From<v2025_11_25::ListRootsRequest> for NestedRequest {
+    #[inline]
     fn from(request: v2025_11_25::ListRootsRequest) -> Self {
         Self::ListRoots(request)
     }
 }
 
 impl From<v2025_11_25::ElicitRequestFormParams> for v2026_07_28::ElicitRequestFormParams {
+    #[inline]
     fn from(params: v2025_11_25::ElicitRequestFormParams) -> Self {
         let mut extra = open::foreign(params.extra, QUESTION_MEMBERS);
         open::insert_meta(&mut extra, params.meta);
@@ -57,6 +61,7 @@ impl From<v2025_11_25::ElicitRequestFormParams> for v2026_07_28::ElicitRequestFo
 
 impl From<v2025_11_25::ElicitRequestUrlParams> for v2026_07_28::ElicitRequestUrlParams {
     /// Loses `elicitationId`.
+    #[inline]
     fn from(params: v2025_11_25::ElicitRequestUrlParams) -> Self {
         let mut extra = open::foreign(params.extra, QUESTION_MEMBERS);
         open::insert_meta(&mut extra, params.meta);
@@ -65,6 +70,7 @@ impl From<v2025_11_25::ElicitRequestUrlParams> for v2026_07_28::ElicitRequestUrl
 }
 
 impl From<v2025_11_25::ElicitRequestParams> for v2026_07_28::ElicitRequestParams {
+    #[inline]
     fn from(params: v2025_11_25::ElicitRequestParams) -> Self {
         match params {
             v2025_11_25::ElicitRequestParams::Form(params) => Self::Form(params.into()),
@@ -74,6 +80,7 @@ impl From<v2025_11_25::ElicitRequestParams> for v2026_07_28::ElicitRequestParams
 }
 
 impl From<NestedRequest> for InputRequest {
+    #[inline]
     fn from(request: NestedRequest) -> Self {
         match request {
             NestedRequest::Elicit(request) => {
@@ -117,6 +124,7 @@ impl From<NestedRequest> for InputRequest {
 ///
 /// When `params.elicitationId` is needed and none is given; when a tool or tool result among the parameters of a
 /// sampling request has a schema or structured content that is no object.
+#[inline]
 pub fn question_to_v2025_11_25(
     question: InputRequest,
     id: impl Into<v2025_11_25::RequestId>,
@@ -187,6 +195,7 @@ pub fn question_to_v2025_11_25(
 /// # Errors
 ///
 /// As [`question_to_v2025_11_25`].
+#[inline]
 pub fn question_to_sep_1686(
     question: InputRequest,
     id: impl Into<sep_1686::RequestId>,
@@ -217,6 +226,7 @@ pub fn question_to_sep_1686(
 /// # Errors
 ///
 /// When the method is none of the three, or the parameters are not those of the method.
+#[inline]
 pub fn question_from_sep_1686(request: sep_1686::JsonRpcRequest) -> Result<InputRequest, ConvertError> {
     fn read<T: serde::de::DeserializeOwned>(params: Option<&RawJson>) -> Result<T, ConvertError> {
         let params = params.ok_or_else(|| ConvertError::missing("params", "the question itself"))?;
@@ -259,6 +269,7 @@ pub fn question_from_sep_1686(request: sep_1686::JsonRpcRequest) -> Result<Input
 ///
 /// When the answer is a task of the client (`task`), which 2026-07-28 does not have: the caller waits for that task
 /// and converts its result.
+#[inline]
 pub fn answer_to_v2026_07_28(result: &RawObject) -> Result<RawJson, ConvertError> {
     let members = Members::of_object(result);
     let is_answer = ["action", "role", "roots"].iter().any(|name| members.get(name).is_some());
@@ -274,6 +285,7 @@ pub fn answer_to_v2026_07_28(result: &RawObject) -> Result<RawJson, ConvertError
 /// # Errors
 ///
 /// When the value is no object.
+#[inline]
 pub fn answer_to_v2025_11_25(value: &RawJson, task_id: &TaskId) -> Result<RawObject, ConvertError> {
     answer(value, v2025_11_25::meta_key::RELATED_TASK, task_id)
 }
@@ -283,10 +295,12 @@ pub fn answer_to_v2025_11_25(value: &RawJson, task_id: &TaskId) -> Result<RawObj
 /// # Errors
 ///
 /// When the value is no object.
+#[inline]
 pub fn answer_to_sep_1686(value: &RawJson, task_id: &TaskId) -> Result<RawObject, ConvertError> {
     answer(value, sep_1686::meta_key::RELATED_TASK, task_id)
 }
 
+#[inline]
 fn answer(value: &RawJson, key: &str, task_id: &TaskId) -> Result<RawObject, ConvertError> {
     let members: Members = value.get().map_err(|error| ConvertError::malformed("", &error))?;
     Ok(members.without(RESULT_MEMBERS).with_meta(Some((key, task_id))).into_object())
@@ -294,6 +308,7 @@ fn answer(value: &RawJson, key: &str, task_id: &TaskId) -> Result<RawObject, Con
 
 impl From<v2025_11_25::ElicitResult> for v2026_07_28::ElicitResult {
     /// Without `_meta`, as an answer in `inputResponses` is.
+    #[inline]
     fn from(result: v2025_11_25::ElicitResult) -> Self {
         Self {
             action: result.action.into(),
@@ -304,6 +319,7 @@ impl From<v2025_11_25::ElicitResult> for v2026_07_28::ElicitResult {
 }
 
 impl From<v2026_07_28::ElicitResult> for v2025_11_25::ElicitResult {
+    #[inline]
     fn from(result: v2026_07_28::ElicitResult) -> Self {
         Self {
             meta: None,
@@ -316,12 +332,14 @@ impl From<v2026_07_28::ElicitResult> for v2025_11_25::ElicitResult {
 
 impl From<v2025_11_25::ListRootsResult> for v2026_07_28::ListRootsResult {
     /// Without `_meta`, as an answer in `inputResponses` is.
+    #[inline]
     fn from(result: v2025_11_25::ListRootsResult) -> Self {
         Self { roots: result.roots.carry(), extra: open::foreign(result.extra, RESULT_MEMBERS) }
     }
 }
 
 impl From<v2026_07_28::ListRootsResult> for v2025_11_25::ListRootsResult {
+    #[inline]
     fn from(result: v2026_07_28::ListRootsResult) -> Self {
         Self {
             meta: None,

@@ -12,6 +12,7 @@ pub(super) trait Carry<T> {
 macro_rules! unchanged {
     ($($type:ty)*) => {$(
         impl Carry<$type> for $type {
+            #[inline]
             fn carry(self) -> $type {
                 self
             }
@@ -22,18 +23,21 @@ macro_rules! unchanged {
 unchanged! { bool u64 i64 String Number TaskId Extra RawJson RawObject }
 
 impl<S: Carry<T>, T> Carry<Option<T>> for Option<S> {
+    #[inline]
     fn carry(self) -> Option<T> {
         self.map(Carry::carry)
     }
 }
 
 impl<S: Carry<T>, T> Carry<Vec<T>> for Vec<S> {
+    #[inline]
     fn carry(self) -> Vec<T> {
         self.into_iter().map(Carry::carry).collect()
     }
 }
 
 impl<S: Carry<T>, T> Carry<Map<T>> for Map<S> {
+    #[inline]
     fn carry(self) -> Map<T> {
         self.into_iter().map(|(name, value)| (name, value.carry())).collect()
     }
@@ -42,12 +46,14 @@ impl<S: Carry<T>, T> Carry<Map<T>> for Map<S> {
 macro_rules! one_way {
     ($from:ident $to:ident $name:ident { $($member:tt)* }) => {
         impl From<$from::$name> for $to::$name {
+            #[inline]
             fn from(value: $from::$name) -> Self {
                 one_way!(@value value $from $name { $($member)* })
             }
         }
 
         impl Carry<$to::$name> for $from::$name {
+            #[inline]
             fn carry(self) -> $to::$name {
                 self.into()
             }

@@ -67,6 +67,7 @@ pub enum Payload<R, E> {
 impl Snapshot {
     /// Makes a snapshot without message and poll interval.
     #[must_use]
+    #[inline]
     pub fn new(
         task_id: impl Into<TaskId>,
         state: State,
@@ -92,6 +93,7 @@ impl Snapshot {
     /// The proposal has no timestamps: the caller says when it learnt of the task and when of its present state. For a
     /// task that has ended the latter counts as the end.
     #[must_use]
+    #[inline]
     pub fn from_sep_1686(
         task: impl Into<sep_1686::GetTaskResult>,
         created_at: Timestamp,
@@ -119,6 +121,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// When `status` and the outcome contradict each other: an error of a completed task, or a success of a failed one.
+    #[inline]
     pub fn with_outcome(mut self, outcome: impl Into<Outcome>) -> Result<Self, ConvertError> {
         self.state = match (self.state, outcome.into()) {
             (State::Completed { .. }, Outcome::Result(result)) => State::Completed { result: Some(result) },
@@ -143,6 +146,7 @@ impl Snapshot {
     ///
     /// The older two ask by requests of their own; see [`NestedRequest`](super::NestedRequest).
     #[must_use]
+    #[inline]
     pub fn with_questions(mut self, questions: InputRequests) -> Self {
         if let State::InputRequired { questions: slot } = &mut self.state {
             *slot = Some(questions);
@@ -152,6 +156,7 @@ impl Snapshot {
 
     /// What the task came to; `None` while it runs, when it was cancelled, or when the result is not known.
     #[must_use]
+    #[inline]
     pub fn outcome(&self) -> Option<Outcome> {
         match &self.state {
             State::Completed { result } => result.clone().map(Outcome::Result),
@@ -161,6 +166,7 @@ impl Snapshot {
 
     /// The open questions by key; `None` when the task does not wait or they are not known.
     #[must_use]
+    #[inline]
     pub const fn questions(&self) -> Option<&InputRequests> {
         match &self.state {
             State::InputRequired { questions } => questions.as_ref(),
@@ -174,16 +180,19 @@ impl Snapshot {
     }
 
     /// When the task ended, if it has.
+    #[inline]
     fn ended_at(&self) -> Option<&Timestamp> {
         self.state.is_terminal().then_some(&self.last_updated_at)
     }
 
+    #[inline]
     fn ttl(&self) -> Option<u64> {
         self.lifetime.ttl(&self.created_at, self.ended_at())
     }
 
     /// The task as SEP-1686 shows it now; the result is for [`payload_sep_1686`](Self::payload_sep_1686).
     #[must_use]
+    #[inline]
     pub fn into_sep_1686(self, now: &Timestamp) -> sep_1686::GetTaskResult {
         let keep_alive = self.lifetime.keep_alive(&self.created_at, self.ended_at(), now);
         let mut meta = sep_1686::ResultMeta::new()
@@ -205,6 +214,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// When the payload of the state is not known: `result` or `inputRequests`.
+    #[inline]
     pub fn into_notification(
         self,
         subscription_id: impl Into<v2026_07_28::RequestId>,
@@ -233,6 +243,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// When the task had ended: the refusal -32602 that 2025-11-25 demands where 2026-07-28 acknowledges.
+    #[inline]
     pub fn into_cancelled(
         mut self,
         now: Timestamp,
@@ -257,6 +268,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// When the task is completed and its result is not known, or `structuredContent` is no object.
+    #[inline]
     pub fn payload_v2025_11_25(
         &self,
     ) -> Result<Payload<v2025_11_25::GetTaskPayloadResult, v2025_11_25::ErrorObject>, ConvertError> {
@@ -286,6 +298,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// When the task is completed and its result is not known, or `structuredContent` is no object.
+    #[inline]
     pub fn payload_sep_1686(
         &self,
     ) -> Result<Payload<sep_1686::GetTaskPayloadResult, sep_1686::ErrorObject>, ConvertError> {
@@ -305,12 +318,14 @@ impl Snapshot {
     }
 }
 
+#[inline]
 fn no_result() -> ConvertError {
     ConvertError::missing("result", "the result of the task is not known; hand it in by `with_outcome`")
 }
 
 impl From<sep_1686::TaskInfo> for sep_1686::GetTaskResult {
     /// A task of a list as the answer to `tasks/get`, tied to the task as that answer has to be.
+    #[inline]
     fn from(task: sep_1686::TaskInfo) -> Self {
         let related = sep_1686::RelatedTaskMetadata::new(task.task_id.clone());
         Self {
@@ -327,6 +342,7 @@ impl From<sep_1686::TaskInfo> for sep_1686::GetTaskResult {
 
 impl From<sep_1686::GetTaskResult> for sep_1686::TaskInfo {
     /// The task of an answer as a list has it, without `_meta`.
+    #[inline]
     fn from(task: sep_1686::GetTaskResult) -> Self {
         Self {
             task_id: task.task_id,
@@ -341,6 +357,7 @@ impl From<sep_1686::GetTaskResult> for sep_1686::TaskInfo {
 
 impl From<&Snapshot> for sep_1686::TaskCreatedNotificationParams {
     /// What SEP-1686 says at creation, where the later two answer the request.
+    #[inline]
     fn from(snapshot: &Snapshot) -> Self {
         let related = sep_1686::RelatedTaskMetadata::new(snapshot.task_id.clone());
         Self::new(sep_1686::TaskCreatedNotificationMeta::new(related))
@@ -348,6 +365,7 @@ impl From<&Snapshot> for sep_1686::TaskCreatedNotificationParams {
 }
 
 impl From<v2025_11_25::Task> for Snapshot {
+    #[inline]
     fn from(task: v2025_11_25::Task) -> Self {
         Self {
             task_id: task.task_id,
@@ -364,6 +382,7 @@ impl From<v2025_11_25::Task> for Snapshot {
 }
 
 impl From<Snapshot> for v2025_11_25::Task {
+    #[inline]
     fn from(snapshot: Snapshot) -> Self {
         Self {
             ttl: snapshot.ttl(),
@@ -379,6 +398,7 @@ impl From<Snapshot> for v2025_11_25::Task {
 }
 
 impl From<v2025_11_25::CreateTaskResult> for Snapshot {
+    #[inline]
     fn from(result: v2025_11_25::CreateTaskResult) -> Self {
         let mut snapshot = Self::from(result.task);
         open::merge(&mut snapshot.extra, &open::foreign(result.extra, TASK_MEMBERS));
@@ -393,6 +413,7 @@ impl From<v2025_11_25::CreateTaskResult> for Snapshot {
 }
 
 impl From<Snapshot> for v2025_11_25::CreateTaskResult {
+    #[inline]
     fn from(mut snapshot: Snapshot) -> Self {
         let words = snapshot.meta.get(open::IMMEDIATE_RESPONSE).and_then(|raw| raw.get().ok());
         let keys = open::foreign(std::mem::take(&mut snapshot.meta), META_KEYS);
@@ -413,6 +434,7 @@ struct Flat2025 {
     task: v2025_11_25::Task,
 }
 
+#[inline]
 fn flat_2025(mut snapshot: Snapshot) -> Flat2025 {
     let meta = open::foreign(std::mem::take(&mut snapshot.meta), META_KEYS);
     Flat2025 { meta, task: snapshot.into() }
@@ -421,6 +443,7 @@ fn flat_2025(mut snapshot: Snapshot) -> Flat2025 {
 macro_rules! flat_2025 {
     ($($name:ident $meta:ident)*) => {$(
         impl From<Flat2025> for v2025_11_25::$name {
+            #[inline]
             fn from(Flat2025 { meta, task }: Flat2025) -> Self {
                 let meta = (!meta.is_empty()).then(|| {
                     let mut object = v2025_11_25::$meta::new();
@@ -442,6 +465,7 @@ macro_rules! flat_2025 {
         }
 
         impl From<v2025_11_25::$name> for Snapshot {
+            #[inline]
             fn from(task: v2025_11_25::$name) -> Self {
                 Self {
                     task_id: task.task_id,
@@ -466,18 +490,21 @@ flat_2025! {
 }
 
 impl From<Snapshot> for v2025_11_25::GetTaskResult {
+    #[inline]
     fn from(snapshot: Snapshot) -> Self {
         flat_2025(snapshot).into()
     }
 }
 
 impl From<Snapshot> for v2025_11_25::TaskStatusNotificationParams {
+    #[inline]
     fn from(snapshot: Snapshot) -> Self {
         flat_2025(snapshot).into()
     }
 }
 
 impl From<v2026_07_28::DetailedTask> for Snapshot {
+    #[inline]
     fn from(task: v2026_07_28::DetailedTask) -> Self {
         Self {
             task_id: task.task_id,
@@ -496,6 +523,7 @@ impl From<v2026_07_28::DetailedTask> for Snapshot {
 impl TryFrom<Snapshot> for v2026_07_28::DetailedTask {
     type Error = ConvertError;
     /// Fails when the payload of the state is not known.
+    #[inline]
     fn try_from(snapshot: Snapshot) -> Result<Self, ConvertError> {
         let ttl_ms = snapshot.ttl();
         let message = snapshot.status_message.as_deref();
@@ -513,6 +541,7 @@ impl TryFrom<Snapshot> for v2026_07_28::DetailedTask {
 }
 
 impl From<v2026_07_28::GetTaskResult> for Snapshot {
+    #[inline]
     fn from(task: v2026_07_28::GetTaskResult) -> Self {
         Self {
             task_id: task.task_id,
@@ -531,6 +560,7 @@ impl From<v2026_07_28::GetTaskResult> for Snapshot {
 impl TryFrom<Snapshot> for v2026_07_28::GetTaskResult {
     type Error = ConvertError;
     /// Fails when the payload of the state is not known.
+    #[inline]
     fn try_from(mut snapshot: Snapshot) -> Result<Self, ConvertError> {
         let meta = open::result_meta(open::foreign(std::mem::take(&mut snapshot.meta), META_KEYS));
         let task = v2026_07_28::DetailedTask::try_from(snapshot)?;
@@ -549,6 +579,7 @@ impl TryFrom<Snapshot> for v2026_07_28::GetTaskResult {
 }
 
 impl From<v2026_07_28::TaskStatusNotificationParams> for Snapshot {
+    #[inline]
     fn from(task: v2026_07_28::TaskStatusNotificationParams) -> Self {
         Self {
             task_id: task.task_id,
@@ -565,6 +596,7 @@ impl From<v2026_07_28::TaskStatusNotificationParams> for Snapshot {
 }
 
 impl From<v2026_07_28::CreateTaskResult> for Snapshot {
+    #[inline]
     fn from(task: v2026_07_28::CreateTaskResult) -> Self {
         Self {
             task_id: task.task_id,
@@ -581,6 +613,7 @@ impl From<v2026_07_28::CreateTaskResult> for Snapshot {
 }
 
 impl From<Snapshot> for v2026_07_28::CreateTaskResult {
+    #[inline]
     fn from(snapshot: Snapshot) -> Self {
         Self {
             ttl_ms: snapshot.ttl(),

@@ -60,6 +60,7 @@ pub enum State {
 impl State {
     /// Whether a task of this state never changes again.
     #[must_use]
+    #[inline]
     pub const fn is_terminal(&self) -> bool {
         match self {
             Self::Submitted | Self::Working | Self::InputRequired { .. } => false,
@@ -69,12 +70,14 @@ impl State {
 
     /// Whether the result is known and says `isError:true`.
     #[must_use]
+    #[inline]
     pub fn is_tool_error(&self) -> bool {
         matches!(self, Self::Completed { result: Some(result) } if open::is_error(result))
     }
 
     /// The status of SEP-1686.
     #[must_use]
+    #[inline]
     pub const fn status_sep_1686(&self) -> sep_1686::TaskStatus {
         use sep_1686::TaskStatus as S;
         match self {
@@ -90,6 +93,7 @@ impl State {
 
     /// The status of 2025-11-25; a result with `isError:true` counts as failed (I-04).
     #[must_use]
+    #[inline]
     pub fn status_v2025_11_25(&self) -> v2025_11_25::TaskStatus {
         use v2025_11_25::TaskStatus as S;
         match self {
@@ -104,6 +108,7 @@ impl State {
 
     /// The status of 2026-07-28.
     #[must_use]
+    #[inline]
     pub const fn status_v2026_07_28(&self) -> v2026_07_28::TaskStatus {
         use v2026_07_28::TaskStatus as S;
         match self {
@@ -116,6 +121,7 @@ impl State {
     }
 
     /// The message of 2025-11-25 and 2026-07-28 has one text where SEP-1686 has `error`.
+    #[inline]
     pub(super) fn message_v2025_11_25(&self, status_message: Option<String>) -> Option<String> {
         let text = |text: &str| Some(text.to_owned());
         match self {
@@ -130,6 +136,7 @@ impl State {
         }
     }
 
+    #[inline]
     pub(super) fn error_sep_1686(&self, status_message: Option<String>) -> Option<String> {
         match self {
             Self::Failed { error } => said(error.as_ref()).or(status_message),
@@ -143,6 +150,7 @@ impl State {
     }
 
     /// The error that the work ended with, made up from the message where only that is known.
+    #[inline]
     pub(super) fn into_error(self, status_message: Option<&str>) -> Option<ErrorObject> {
         match self {
             Self::Failed { error: Some(error) } => Some(error),
@@ -156,6 +164,7 @@ impl State {
         }
     }
 
+    #[inline]
     pub(super) fn into_v2026_07_28(self, status_message: Option<&str>) -> Result<TaskState, ConvertError> {
         Ok(match self {
             Self::Submitted | Self::Working => TaskState::Working,
@@ -179,15 +188,18 @@ impl State {
     }
 }
 
+#[inline]
 fn said(error: Option<&ErrorObject>) -> Option<String> {
     error.map(|error| error.message.clone()).filter(|message| !message.is_empty())
 }
 
+#[inline]
 fn internal(message: &str) -> ErrorObject {
     ErrorObject::new(v2026_07_28::ErrorCode::InternalError.code(), message)
 }
 
 impl From<sep_1686::TaskStatus> for State {
+    #[inline]
     fn from(status: sep_1686::TaskStatus) -> Self {
         use sep_1686::TaskStatus as S;
         match status {
@@ -203,6 +215,7 @@ impl From<sep_1686::TaskStatus> for State {
 }
 
 impl From<v2025_11_25::TaskStatus> for State {
+    #[inline]
     fn from(status: v2025_11_25::TaskStatus) -> Self {
         use v2025_11_25::TaskStatus as S;
         match status {
@@ -216,6 +229,7 @@ impl From<v2025_11_25::TaskStatus> for State {
 }
 
 impl From<v2026_07_28::TaskStatus> for State {
+    #[inline]
     fn from(status: v2026_07_28::TaskStatus) -> Self {
         use v2026_07_28::TaskStatus as S;
         match status {
@@ -229,6 +243,7 @@ impl From<v2026_07_28::TaskStatus> for State {
 }
 
 impl From<TaskState> for State {
+    #[inline]
     fn from(state: TaskState) -> Self {
         match state {
             TaskState::Working => Self::Working,
@@ -256,6 +271,7 @@ pub enum Outcome {
 }
 
 /// The result of `tasks/result` as the object that the original request would have had for an answer.
+#[inline]
 fn payload(meta: Option<crate::Extra>, extra: &crate::Extra) -> Outcome {
     let mut members = Members::of_extra(extra);
     if let Some(meta) = meta.and_then(open::foreign_meta) {
@@ -265,36 +281,42 @@ fn payload(meta: Option<crate::Extra>, extra: &crate::Extra) -> Outcome {
 }
 
 impl From<v2025_11_25::GetTaskPayloadResult> for Outcome {
+    #[inline]
     fn from(result: v2025_11_25::GetTaskPayloadResult) -> Self {
         payload(result.meta.map(|meta| meta.extra), &result.extra)
     }
 }
 
 impl From<sep_1686::GetTaskPayloadResult> for Outcome {
+    #[inline]
     fn from(result: sep_1686::GetTaskPayloadResult) -> Self {
         payload(result.meta.map(|meta| meta.extra), &result.extra)
     }
 }
 
 impl From<ErrorObject> for Outcome {
+    #[inline]
     fn from(error: ErrorObject) -> Self {
         Self::Error(error)
     }
 }
 
 impl From<v2025_11_25::ErrorObject> for Outcome {
+    #[inline]
     fn from(error: v2025_11_25::ErrorObject) -> Self {
         Self::Error(error.into())
     }
 }
 
 impl From<sep_1686::ErrorObject> for Outcome {
+    #[inline]
     fn from(error: sep_1686::ErrorObject) -> Self {
         Self::Error(error.into())
     }
 }
 
 /// A tool result as the older two have it; `related` is the key and id that `tasks/result` has to carry.
+#[inline]
 pub(super) fn result_to_older(
     result: &RawObject,
     related: Option<(&str, &crate::TaskId)>,

@@ -12,6 +12,7 @@ fn each<S, T>(items: Vec<S>, one: impl Fn(S) -> Result<T, ConvertError>) -> Resu
     items.map(|(at, item)| one(item).map_err(|error| error.within(&format!("[{at}]")))).collect()
 }
 
+#[inline]
 fn object_only(content: Option<RawJson>) -> Result<Option<RawObject>, ConvertError> {
     let Some(content) = content else { return Ok(None) };
     RawObject::try_from(content)
@@ -21,6 +22,7 @@ fn object_only(content: Option<RawJson>) -> Result<Option<RawObject>, ConvertErr
 
 impl From<v2025_11_25::CallToolResult> for v2026_07_28::CallToolResult {
     /// Drops the related-task key of `_meta`.
+    #[inline]
     fn from(result: v2025_11_25::CallToolResult) -> Self {
         Self {
             meta: result.meta.and_then(|meta| open::result_meta(open::foreign(meta.extra, META_KEYS))),
@@ -35,6 +37,7 @@ impl From<v2025_11_25::CallToolResult> for v2026_07_28::CallToolResult {
 impl TryFrom<v2026_07_28::CallToolResult> for v2025_11_25::CallToolResult {
     type Error = ConvertError;
     /// Drops `serverInfo` of `_meta`; fails when `structuredContent` is no object.
+    #[inline]
     fn try_from(result: v2026_07_28::CallToolResult) -> Result<Self, ConvertError> {
         let meta = result.meta.and_then(|meta| open::foreign_meta(meta.extra)).map(|keys| {
             let mut meta = v2025_11_25::ResultMetaObject::new();
@@ -53,6 +56,7 @@ impl TryFrom<v2026_07_28::CallToolResult> for v2025_11_25::CallToolResult {
 
 impl From<v2025_11_25::Tool> for v2026_07_28::Tool {
     /// Drops `execution`, which 2026-07-28 does not have (C-101).
+    #[inline]
     fn from(tool: v2025_11_25::Tool) -> Self {
         Self {
             name: tool.name,
@@ -84,6 +88,7 @@ struct Keywords {
 }
 
 impl Keywords {
+    #[inline]
     fn of(extra: Extra) -> Result<Self, ConvertError> {
         fn read<'a, T: serde::Deserialize<'a>>(
             extra: &'a Extra,
@@ -98,6 +103,7 @@ impl Keywords {
     }
 
     /// All of them as members that 2026-07-28 does not name.
+    #[inline]
     fn into_extra(self, kind: Option<&str>) -> Extra {
         let mut extra = Extra::new();
         if let Some(kind) = kind {
@@ -118,6 +124,7 @@ impl TryFrom<v2026_07_28::Tool> for v2025_11_25::Tool {
     type Error = ConvertError;
     /// Leaves `execution` out, which is `forbidden`: a gateway that offers the tool as a task adds it. Fails when
     /// `outputSchema` is not one of objects.
+    #[inline]
     fn try_from(tool: v2026_07_28::Tool) -> Result<Self, ConvertError> {
         let Keywords { properties, required, extra } =
             Keywords::of(tool.input_schema.extra).map_err(|error| error.within("inputSchema"))?;
@@ -139,6 +146,7 @@ impl TryFrom<v2026_07_28::Tool> for v2025_11_25::Tool {
     }
 }
 
+#[inline]
 fn output(output: v2026_07_28::ToolOutputSchema) -> Result<v2025_11_25::ToolOutputSchema, ConvertError> {
     if output.extra.get("type").and_then(|kind| kind.get::<&str>().ok()) != Some("object") {
         return Err(ConvertError::no_counterpart("type", "2025-11-25 has schemas of objects only"));
@@ -148,6 +156,7 @@ fn output(output: v2026_07_28::ToolOutputSchema) -> Result<v2025_11_25::ToolOutp
 }
 
 impl From<v2025_11_25::ToolResultContent> for v2026_07_28::ToolResultContent {
+    #[inline]
     fn from(result: v2025_11_25::ToolResultContent) -> Self {
         Self {
             tool_use_id: result.tool_use_id,
@@ -163,6 +172,7 @@ impl From<v2025_11_25::ToolResultContent> for v2026_07_28::ToolResultContent {
 impl TryFrom<v2026_07_28::ToolResultContent> for v2025_11_25::ToolResultContent {
     type Error = ConvertError;
     /// Fails when `structuredContent` is no object.
+    #[inline]
     fn try_from(result: v2026_07_28::ToolResultContent) -> Result<Self, ConvertError> {
         Ok(Self {
             tool_use_id: result.tool_use_id,
@@ -176,6 +186,7 @@ impl TryFrom<v2026_07_28::ToolResultContent> for v2025_11_25::ToolResultContent 
 }
 
 impl From<v2025_11_25::SamplingMessageContentBlock> for v2026_07_28::SamplingMessageContentBlock {
+    #[inline]
     fn from(block: v2025_11_25::SamplingMessageContentBlock) -> Self {
         use v2025_11_25::SamplingMessageContentBlock as B;
         match block {
@@ -190,6 +201,7 @@ impl From<v2025_11_25::SamplingMessageContentBlock> for v2026_07_28::SamplingMes
 
 impl TryFrom<v2026_07_28::SamplingMessageContentBlock> for v2025_11_25::SamplingMessageContentBlock {
     type Error = ConvertError;
+    #[inline]
     fn try_from(block: v2026_07_28::SamplingMessageContentBlock) -> Result<Self, ConvertError> {
         use v2026_07_28::SamplingMessageContentBlock as B;
         Ok(match block {
@@ -203,6 +215,7 @@ impl TryFrom<v2026_07_28::SamplingMessageContentBlock> for v2025_11_25::Sampling
 }
 
 impl From<v2025_11_25::SamplingMessageContent> for v2026_07_28::SamplingMessageContent {
+    #[inline]
     fn from(content: v2025_11_25::SamplingMessageContent) -> Self {
         use v2025_11_25::SamplingMessageContent as C;
         match content {
@@ -214,6 +227,7 @@ impl From<v2025_11_25::SamplingMessageContent> for v2026_07_28::SamplingMessageC
 
 impl TryFrom<v2026_07_28::SamplingMessageContent> for v2025_11_25::SamplingMessageContent {
     type Error = ConvertError;
+    #[inline]
     fn try_from(content: v2026_07_28::SamplingMessageContent) -> Result<Self, ConvertError> {
         use v2026_07_28::SamplingMessageContent as C;
         Ok(match content {
@@ -224,6 +238,7 @@ impl TryFrom<v2026_07_28::SamplingMessageContent> for v2025_11_25::SamplingMessa
 }
 
 impl From<v2025_11_25::SamplingMessage> for v2026_07_28::SamplingMessage {
+    #[inline]
     fn from(message: v2025_11_25::SamplingMessage) -> Self {
         Self {
             role: message.role.into(),
@@ -236,6 +251,7 @@ impl From<v2025_11_25::SamplingMessage> for v2026_07_28::SamplingMessage {
 
 impl TryFrom<v2026_07_28::SamplingMessage> for v2025_11_25::SamplingMessage {
     type Error = ConvertError;
+    #[inline]
     fn try_from(message: v2026_07_28::SamplingMessage) -> Result<Self, ConvertError> {
         Ok(Self {
             role: message.role.into(),
@@ -248,6 +264,7 @@ impl TryFrom<v2026_07_28::SamplingMessage> for v2025_11_25::SamplingMessage {
 
 impl From<v2025_11_25::CreateMessageRequestParams> for v2026_07_28::CreateMessageRequestParams {
     /// Drops `task`, the progress token and the related-task key.
+    #[inline]
     fn from(params: v2025_11_25::CreateMessageRequestParams) -> Self {
         let mut extra = open::foreign(params.extra, QUESTION_MEMBERS);
         open::insert_meta(&mut extra, params.meta);
@@ -267,6 +284,7 @@ impl From<v2025_11_25::CreateMessageRequestParams> for v2026_07_28::CreateMessag
     }
 }
 
+#[inline]
 pub(super) fn create_message_params(
     params: v2026_07_28::CreateMessageRequestParams,
     task_id: &crate::TaskId,
@@ -291,6 +309,7 @@ pub(super) fn create_message_params(
 
 impl From<v2025_11_25::CreateMessageResult> for v2026_07_28::CreateMessageResult {
     /// Without `_meta`, as an answer in `inputResponses` is.
+    #[inline]
     fn from(result: v2025_11_25::CreateMessageResult) -> Self {
         Self {
             role: result.role.into(),
@@ -306,6 +325,7 @@ impl From<v2025_11_25::CreateMessageResult> for v2026_07_28::CreateMessageResult
 impl TryFrom<v2026_07_28::CreateMessageResult> for v2025_11_25::CreateMessageResult {
     type Error = ConvertError;
     /// Keeps `_meta`; fails when the structured content of a tool result is no object.
+    #[inline]
     fn try_from(result: v2026_07_28::CreateMessageResult) -> Result<Self, ConvertError> {
         let meta = result.meta.and_then(|meta| open::foreign_meta(meta.extra)).map(|keys| {
             let mut meta = v2025_11_25::ResultMetaObject::new();
@@ -324,6 +344,7 @@ impl TryFrom<v2026_07_28::CreateMessageResult> for v2025_11_25::CreateMessageRes
 }
 
 /// Whether a value is an object, of whatever members.
+#[inline]
 pub(super) fn is_object(value: &RawJson) -> bool {
     value.kind() == JsonKind::Object
 }

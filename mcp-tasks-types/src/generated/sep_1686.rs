@@ -79,6 +79,7 @@ impl Method {
     ];
     /// The method as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotificationsCancelled => "notifications/cancelled",
@@ -91,12 +92,14 @@ impl Method {
     }
 }
 impl ::core::fmt::Display for Method {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for Method {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "notifications/cancelled" => Ok(Self::NotificationsCancelled),

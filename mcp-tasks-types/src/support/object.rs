@@ -3,12 +3,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
-use serde::ser::SerializeMap;
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::fragment::within;
-use super::scalar::{Constant, ConstantSeed};
+use super::scalar::{Constant, ConstantSeed, OrNull};
 use crate::extra::Extra;
 use crate::raw::RawJson;
 
@@ -57,22 +57,28 @@ pub struct Members<A> {
 }
 
 /// A member name: the place of a known one in [`Object::MEMBERS`], or the text of an unknown one.
-#[derive(Debug)]
-#[expect(clippy::exhaustive_enums, reason = "generated code matches on both")]
-pub enum Key {
-    /// The index of a known member.
+enum Key {
     Known(usize),
-    /// An unknown member.
     Unknown(String),
 }
 
 impl<'de, A: MapAccess<'de>> Members<A> {
-    /// The next member's name.
+    /// The place of the next known member in [`Object::MEMBERS`]; unknown ones before it go to `extra`.
     ///
     /// # Errors
     ///
     /// When the input is malformed or a known member comes twice.
-    pub fn next_key(&mut self) -> Result<Option<Key>, A::Error> {
+    pub fn next(&mut self, extra: &mut Extra) -> Result<Option<usize>, A::Error> {
+        loop {
+            match self.next_key()? {
+                None => return Ok(None),
+                Some(Key::Known(index)) => return Ok(Some(index)),
+                Some(Key::Unknown(name)) => extra.insert(name, self.value()?),
+            }
+        }
+    }
+
+    fn next_key(&mut self) -> Result<Option<Key>, A::Error> {
         struct KeySeed {
             names: &'static [&'static str],
             next: usize,
@@ -109,22 +115,56 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         Ok(key)
     }
 
-    /// The value of a member.
-    ///
-    /// # Errors
-    ///
-    /// When it does not fit.
-    pub fn value<T: Deserialize<'de>>(&mut self) -> Result<T, A::Error> {
+    fn value<T: Deserialize<'de>>(&mut self) -> Result<T, A::Error> {
         self.access.next_value()
     }
 
-    /// The value of a member in a form of its own, such as [`Unsigned`].
+    /// Reads the value of a required member.
     ///
     /// # Errors
     ///
     /// When it does not fit.
-    pub fn value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.access.next_value_seed(seed)
+    pub fn required<T: Deserialize<'de>>(&mut self, slot: &mut Option<T>) -> Result<(), A::Error> {
+        *slot = Some(self.access.next_value()?);
+        Ok(())
+    }
+
+    /// Reads the value of a required member in a form of its own, such as [`Unsigned`](super::Unsigned).
+    ///
+    /// # Errors
+    ///
+    /// When it does not fit.
+    pub fn required_as<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+        slot: &mut Option<S::Value>,
+    ) -> Result<(), A::Error> {
+        *slot = Some(self.access.next_value_seed(seed)?);
+        Ok(())
+    }
+
+    /// Reads the value of an optional member, whose `null` stands for its absence.
+    ///
+    /// # Errors
+    ///
+    /// When it does not fit.
+    pub fn optional<T: Deserialize<'de>>(&mut self, slot: &mut Option<T>) -> Result<(), A::Error> {
+        *slot = self.access.next_value()?;
+        Ok(())
+    }
+
+    /// Reads the value of an optional member in a form of its own; `null` stands for its absence.
+    ///
+    /// # Errors
+    ///
+    /// When it does not fit.
+    pub fn optional_as<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+        slot: &mut Option<S::Value>,
+    ) -> Result<(), A::Error> {
+        *slot = self.access.next_value_seed(OrNull(seed))?;
+        Ok(())
     }
 
     /// Passes over a value.
@@ -136,22 +176,24 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         self.access.next_value::<de::IgnoredAny>().map(|_| ())
     }
 
-    /// The value of a state's tag, as its place in the list.
+    /// Reads the value of a state's tag, as its place in the list.
     ///
     /// # Errors
     ///
     /// When it is not in the list.
-    pub fn tag(&mut self, tags: &'static [&'static str]) -> Result<usize, A::Error> {
-        self.access.next_value_seed(TagSeed(tags))
+    pub fn tag(&mut self, tags: &'static [&'static str], slot: &mut Option<usize>) -> Result<(), A::Error> {
+        *slot = Some(self.access.next_value_seed(TagSeed(tags))?);
+        Ok(())
     }
 
-    /// The value of a state's payload: typed when the tag has come and claims it, else as text.
+    /// Reads the value of a state's payload: typed when the tag has come and claims it, else as text.
     ///
     /// # Errors
     ///
     /// When it is claimed and does not fit.
-    pub fn slot<T: Deserialize<'de>>(&mut self, claimed: bool) -> Result<Slot<T>, A::Error> {
-        if claimed { self.value().map(Slot::Typed) } else { self.value().map(Slot::Raw) }
+    pub fn payload<T: Deserialize<'de>>(&mut self, claimed: bool, slot: &mut Slot<T>) -> Result<(), A::Error> {
+        *slot = if claimed { Slot::Typed(self.value()?) } else { Slot::Raw(self.value()?) };
+        Ok(())
     }
 
     /// Checks a member against its constant.
@@ -168,23 +210,12 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         self.seen & (1 << index) != 0
     }
 
-    /// Demands that a known member has come.
-    ///
-    /// # Errors
-    ///
-    /// When it has not.
-    pub fn require(&self, index: usize) -> Result<(), A::Error> {
-        if self.has(index) { Ok(()) } else { Err(A::Error::missing_field(self.names[index])) }
+    /// The first member of the list that has not come, as an error.
+    #[cold]
+    pub fn missing(&self, required: &[usize]) -> A::Error {
+        let first = required.iter().find(|index| !self.has(**index));
+        A::Error::missing_field(first.map_or("", |index| self.names[*index]))
     }
-}
-
-/// The value of a required member after the loop.
-///
-/// # Errors
-///
-/// When it has not come.
-pub fn required<T, E: de::Error>(slot: Option<T>, name: &'static str) -> Result<T, E> {
-    slot.ok_or_else(|| E::missing_field(name))
 }
 
 /// A payload of a state while its object is read.
@@ -257,21 +288,52 @@ impl Visitor<'_> for TagSeed {
     }
 }
 
-/// Writes the unknown members, but for those whose name a known member has just been written under.
-///
-/// # Errors
-///
-/// When the serializer fails.
-pub fn write_extra<M: SerializeMap>(
-    map: &mut M,
-    extra: &Extra,
-    known: &[&str],
-    state: &[&str],
-) -> Result<(), M::Error> {
-    for (name, value) in extra.iter() {
-        if !known.contains(&name) && !state.contains(&name) {
-            map.serialize_entry(name, value)?;
+/// Writes the members of an object; the first error is kept and ends the writing.
+#[derive(Debug)]
+pub struct Writer<S: Serializer> {
+    map: S::SerializeMap,
+    failed: Option<S::Error>,
+}
+
+impl<S: Serializer> Writer<S> {
+    /// Begins an object.
+    ///
+    /// # Errors
+    ///
+    /// When the serializer fails.
+    pub fn begin(serializer: S) -> Result<Self, S::Error> {
+        Ok(Self { map: serializer.serialize_map(None)?, failed: None })
+    }
+
+    /// Writes a member.
+    pub fn member<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+        if self.failed.is_none() {
+            self.failed = self.map.serialize_entry(name, value).err();
         }
     }
-    Ok(())
+
+    /// Writes a member if there is one.
+    pub fn optional<T: Serialize>(&mut self, name: &str, value: &Option<T>) {
+        if let Some(value) = value {
+            self.member(name, value);
+        }
+    }
+
+    /// Writes the unknown members, but for those whose name a known member or one of the state has just been written
+    /// under, and ends the object.
+    ///
+    /// # Errors
+    ///
+    /// When the serializer fails, now or before.
+    pub fn end(mut self, extra: &Extra, known: &[&str], state: &[&str]) -> Result<S::Ok, S::Error> {
+        for (name, value) in extra.iter() {
+            if !known.contains(&name) && !state.contains(&name) {
+                self.member(name, value);
+            }
+        }
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.map.end(),
+        }
+    }
 }

@@ -31,20 +31,24 @@ impl<'de> serde::Deserialize<'de> for RequestId {
     }
 }
 impl From<String> for RequestId {
+    #[inline]
     fn from(value: String) -> Self {
         Self::String(value)
     }
 }
 impl From<i64> for RequestId {
+    #[inline]
     fn from(value: i64) -> Self {
         Self::Integer(value)
     }
 }
 impl support::KindUnion for RequestId {
     const EXPECTED: &'static str = "a string or an integer (`RequestId`)";
+    #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))
     }
+    #[inline]
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
     }
@@ -60,6 +64,7 @@ impl ::core::hash::Hash for RequestId {
     }
 }
 impl ::core::fmt::Display for RequestId {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self {
             Self::String(value) => value.fmt(f),
@@ -68,6 +73,7 @@ impl ::core::fmt::Display for RequestId {
     }
 }
 impl From<&str> for RequestId {
+    #[inline]
     fn from(text: &str) -> Self {
         Self::String(text.into())
     }
@@ -96,20 +102,24 @@ impl<'de> serde::Deserialize<'de> for ProgressToken {
     }
 }
 impl From<String> for ProgressToken {
+    #[inline]
     fn from(value: String) -> Self {
         Self::String(value)
     }
 }
 impl From<i64> for ProgressToken {
+    #[inline]
     fn from(value: i64) -> Self {
         Self::Integer(value)
     }
 }
 impl support::KindUnion for ProgressToken {
     const EXPECTED: &'static str = "a string or an integer (`ProgressToken`)";
+    #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))
     }
+    #[inline]
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
     }
@@ -125,6 +135,7 @@ impl ::core::hash::Hash for ProgressToken {
     }
 }
 impl ::core::fmt::Display for ProgressToken {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self {
             Self::String(value) => value.fmt(f),
@@ -133,6 +144,7 @@ impl ::core::fmt::Display for ProgressToken {
     }
 }
 impl From<&str> for ProgressToken {
+    #[inline]
     fn from(text: &str) -> Self {
         Self::String(text.into())
     }
@@ -149,6 +161,7 @@ pub struct ResultObject {
 impl ResultObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -163,6 +176,7 @@ impl ResultObject {
     }
 }
 impl Default for ResultObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -182,32 +196,20 @@ impl<'de> support::Object<'de> for ResultObject {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for ResultObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Any message.
@@ -240,27 +242,32 @@ impl<'de> serde::Deserialize<'de> for JsonRpcMessage {
     }
 }
 impl From<JsonRpcResultResponse> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcResultResponse) -> Self {
         Self::ResultResponse(value)
     }
 }
 impl From<JsonRpcErrorResponse> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcErrorResponse) -> Self {
         Self::ErrorResponse(value)
     }
 }
 impl From<JsonRpcRequest> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcRequest) -> Self {
         Self::Request(value)
     }
 }
 impl From<JsonRpcNotification> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcNotification) -> Self {
         Self::Notification(value)
     }
 }
 impl support::MemberUnion for JsonRpcMessage {
     const EXPECTED: &'static str = "an object of type `JSONRPCMessage`: `JSONRPCResultResponse` (with `result`), or `JSONRPCErrorResponse` (with `error`), or `JSONRPCRequest` (with `id`), or `JSONRPCNotification` (anything else)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("result") {
             return Some(0);
@@ -334,46 +341,29 @@ impl<'de> support::Object<'de> for JsonRpcRequest {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => method = Some(members.value()?),
-                support::Key::Known(3) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut method),
+                3 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            method: support::required(method, "method")?,
-            params,
-            extra,
-        })
+        let (true, Some(id), Some(method)) = (members.has(0), id, method) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, method, params, extra })
     }
 }
 impl serde::Serialize for JsonRpcRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", &self.method)?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", &self.method);
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A notification of any method: nobody answers it.
@@ -420,43 +410,27 @@ impl<'de> support::Object<'de> for JsonRpcNotification {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => method = Some(members.value()?),
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut method),
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            method: support::required(method, "method")?,
-            params,
-            extra,
-        })
+        let (true, Some(method)) = (members.has(0), method) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { method, params, extra })
     }
 }
 impl serde::Serialize for JsonRpcNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", &self.method)?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", &self.method);
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// An answer, good or bad.
@@ -483,17 +457,20 @@ impl<'de> serde::Deserialize<'de> for JsonRpcResponse {
     }
 }
 impl From<JsonRpcResultResponse> for JsonRpcResponse {
+    #[inline]
     fn from(value: JsonRpcResultResponse) -> Self {
         Self::Result(value)
     }
 }
 impl From<JsonRpcErrorResponse> for JsonRpcResponse {
+    #[inline]
     fn from(value: JsonRpcErrorResponse) -> Self {
         Self::Error(value)
     }
 }
 impl support::MemberUnion for JsonRpcResponse {
     const EXPECTED: &'static str = "an object of type `JSONRPCResponse`: `JSONRPCResultResponse` (with `result`), or `JSONRPCErrorResponse` (with `error`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("result") {
             return Some(0);
@@ -552,41 +529,27 @@ impl<'de> support::Object<'de> for JsonRpcResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for JsonRpcResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// An answer that says why there is no result.
@@ -633,43 +596,27 @@ impl<'de> support::Object<'de> for JsonRpcErrorResponse {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = members.value()?,
-                support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.optional(&mut id),
+                2 => members.required(&mut error),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id,
-            error: support::required(error, "error")?,
-            extra,
-        })
+        let (true, Some(error)) = (members.has(0), error) else {
+            return Err(members.missing(&[0, 2]));
+        };
+        Ok(Self { id, error, extra })
     }
 }
 impl serde::Serialize for JsonRpcErrorResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        if let Some(value) = &self.id {
-            map.serialize_entry("id", value)?;
-        }
-        map.serialize_entry("error", &self.error)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.optional("id", &self.id);
+        writer.member("error", &self.error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the parameters of all requests share; the rest is kept as it came.
@@ -684,6 +631,7 @@ pub struct RequestParams {
 impl RequestParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -698,6 +646,7 @@ impl RequestParams {
     }
 }
 impl Default for RequestParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -717,32 +666,20 @@ impl<'de> support::Object<'de> for RequestParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for RequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the parameters of all notifications share; the rest is kept as it came.
@@ -757,6 +694,7 @@ pub struct NotificationParams {
 impl NotificationParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -771,6 +709,7 @@ impl NotificationParams {
     }
 }
 impl Default for NotificationParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -790,32 +729,20 @@ impl<'de> support::Object<'de> for NotificationParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for NotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Takes back a request in flight; for an augmented request, cancels its task.
@@ -858,47 +785,33 @@ impl<'de> support::Object<'de> for CancelledNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/cancelled"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for CancelledNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/cancelled")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/cancelled");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/cancelled`.
@@ -955,20 +868,20 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
         let mut request_id = None;
         let mut reason = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => request_id = Some(members.value()?),
-                support::Key::Known(2) => reason = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut request_id),
+                2 => members.optional(&mut reason),
+                _ => members.skip(),
+            }?;
         }
+        let Some(request_id) = request_id else {
+            return Err(members.missing(&[1]));
+        };
         Ok(Self {
             meta,
-            request_id: support::required(request_id, "requestId")?,
+            request_id,
             reason,
             extra,
         })
@@ -976,21 +889,10 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
 }
 impl serde::Serialize for CancelledNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("requestId", &self.request_id)?;
-        if let Some(value) = &self.reason {
-            map.serialize_entry("reason", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("requestId", &self.request_id);
+        writer.optional("reason", &self.reason);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

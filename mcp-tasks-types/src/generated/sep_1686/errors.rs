@@ -23,6 +23,7 @@ pub enum ErrorCode {
 impl ErrorCode {
     /// The number of the code.
     #[must_use]
+    #[inline]
     pub const fn code(self) -> i64 {
         match self {
             Self::ParseError => -32700,
@@ -35,6 +36,7 @@ impl ErrorCode {
     }
     /// The code of a number.
     #[must_use]
+    #[inline]
     pub const fn from_code(code: i64) -> Self {
         match code {
             -32700 => Self::ParseError,
@@ -107,42 +109,26 @@ impl<'de> support::Object<'de> for ErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    code = Some(members.value_seed(support::Integer)?);
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required_as(support::Integer, &mut code),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            code: support::required(code, "code")?,
-            message: support::required(message, "message")?,
-            data,
-            extra,
-        })
+        let (Some(code), Some(message)) = (code, message) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { code, message, data, extra })
     }
 }
 impl serde::Serialize for ErrorObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &self.code)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(value) = &self.data {
-            map.serialize_entry("data", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &self.code);
+        writer.member("message", &self.message);
+        writer.optional("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

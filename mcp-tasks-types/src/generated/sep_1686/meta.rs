@@ -22,6 +22,7 @@ pub struct RequestMeta {
 impl RequestMeta {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             task: None,
@@ -56,6 +57,7 @@ impl RequestMeta {
     }
 }
 impl Default for RequestMeta {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -81,16 +83,13 @@ impl<'de> support::Object<'de> for RequestMeta {
         let mut related_task = None;
         let mut progress_token = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task = members.value()?,
-                support::Key::Known(1) => related_task = members.value()?,
-                support::Key::Known(2) => progress_token = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut task),
+                1 => members.optional(&mut related_task),
+                2 => members.optional(&mut progress_token),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             task,
@@ -102,24 +101,11 @@ impl<'de> support::Object<'de> for RequestMeta {
 }
 impl serde::Serialize for RequestMeta {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.task {
-            map.serialize_entry("modelcontextprotocol.io/task", value)?;
-        }
-        if let Some(value) = &self.related_task {
-            map.serialize_entry("modelcontextprotocol.io/related-task", value)?;
-        }
-        if let Some(value) = &self.progress_token {
-            map.serialize_entry("progressToken", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("modelcontextprotocol.io/task", &self.task);
+        writer.optional("modelcontextprotocol.io/related-task", &self.related_task);
+        writer.optional("progressToken", &self.progress_token);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a request that asks to become a task.
@@ -186,19 +172,19 @@ impl<'de> support::Object<'de> for TaskAugmentedRequestMeta {
         let mut related_task = None;
         let mut progress_token = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task = Some(members.value()?),
-                support::Key::Known(1) => related_task = members.value()?,
-                support::Key::Known(2) => progress_token = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task),
+                1 => members.optional(&mut related_task),
+                2 => members.optional(&mut progress_token),
+                _ => members.skip(),
+            }?;
         }
+        let Some(task) = task else {
+            return Err(members.missing(&[0]));
+        };
         Ok(Self {
-            task: support::required(task, "modelcontextprotocol.io/task")?,
+            task,
             related_task,
             progress_token,
             extra,
@@ -207,22 +193,11 @@ impl<'de> support::Object<'de> for TaskAugmentedRequestMeta {
 }
 impl serde::Serialize for TaskAugmentedRequestMeta {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("modelcontextprotocol.io/task", &self.task)?;
-        if let Some(value) = &self.related_task {
-            map.serialize_entry("modelcontextprotocol.io/related-task", value)?;
-        }
-        if let Some(value) = &self.progress_token {
-            map.serialize_entry("progressToken", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("modelcontextprotocol.io/task", &self.task);
+        writer.optional("modelcontextprotocol.io/related-task", &self.related_task);
+        writer.optional("progressToken", &self.progress_token);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a result. Error answers have none.
@@ -237,6 +212,7 @@ pub struct ResultMeta {
 impl ResultMeta {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             related_task: None,
@@ -254,6 +230,7 @@ impl ResultMeta {
     }
 }
 impl Default for ResultMeta {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -273,32 +250,20 @@ impl<'de> support::Object<'de> for ResultMeta {
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => related_task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut related_task),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { related_task, extra })
     }
 }
 impl serde::Serialize for ResultMeta {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.related_task {
-            map.serialize_entry("modelcontextprotocol.io/related-task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("modelcontextprotocol.io/related-task", &self.related_task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a notification.
@@ -313,6 +278,7 @@ pub struct NotificationMeta {
 impl NotificationMeta {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             related_task: None,
@@ -330,6 +296,7 @@ impl NotificationMeta {
     }
 }
 impl Default for NotificationMeta {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -349,32 +316,20 @@ impl<'de> support::Object<'de> for NotificationMeta {
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => related_task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut related_task),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { related_task, extra })
     }
 }
 impl serde::Serialize for NotificationMeta {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.related_task {
-            map.serialize_entry("modelcontextprotocol.io/related-task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("modelcontextprotocol.io/related-task", &self.related_task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of the notification that a task was created.
@@ -411,36 +366,23 @@ impl<'de> support::Object<'de> for TaskCreatedNotificationMeta {
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => related_task = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut related_task),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            related_task: support::required(
-                related_task,
-                "modelcontextprotocol.io/related-task",
-            )?,
-            extra,
-        })
+        let Some(related_task) = related_task else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { related_task, extra })
     }
 }
 impl serde::Serialize for TaskCreatedNotificationMeta {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("modelcontextprotocol.io/related-task", &self.related_task)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("modelcontextprotocol.io/related-task", &self.related_task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a side says at the beginning of a session, as far as tasks go; the other capabilities are kept as unknown members. A receiver of tasks sends `tasks`, but nobody may demand it: `notifications/tasks/created` proves support.
@@ -455,6 +397,7 @@ pub struct Capabilities {
 impl Capabilities {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             tasks: None,
@@ -469,6 +412,7 @@ impl Capabilities {
     }
 }
 impl Default for Capabilities {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -488,32 +432,20 @@ impl<'de> support::Object<'de> for Capabilities {
     ) -> Result<Self, A::Error> {
         let mut tasks = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => tasks = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut tasks),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { tasks, extra })
     }
 }
 impl serde::Serialize for Capabilities {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.tasks {
-            map.serialize_entry("tasks", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("tasks", &self.tasks);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a side can do with tasks.
@@ -530,6 +462,7 @@ pub struct TasksCapability {
 impl TasksCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             list: None,
@@ -551,6 +484,7 @@ impl TasksCapability {
     }
 }
 impl Default for TasksCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -571,36 +505,22 @@ impl<'de> support::Object<'de> for TasksCapability {
         let mut list = None;
         let mut requests = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => list = members.value()?,
-                support::Key::Known(1) => requests = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut list),
+                1 => members.optional(&mut requests),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { list, requests, extra })
     }
 }
 impl serde::Serialize for TasksCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.list {
-            map.serialize_entry("list", value)?;
-        }
-        if let Some(value) = &self.requests {
-            map.serialize_entry("requests", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("list", &self.list);
+        writer.optional("requests", &self.requests);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The requests that can become tasks, by category; others are kept as unknown members.
@@ -619,6 +539,7 @@ pub struct TaskRequestsCapability {
 impl TaskRequestsCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             tools: None,
@@ -653,6 +574,7 @@ impl TaskRequestsCapability {
     }
 }
 impl Default for TaskRequestsCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -674,16 +596,13 @@ impl<'de> support::Object<'de> for TaskRequestsCapability {
         let mut sampling = None;
         let mut elicitation = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => tools = members.value()?,
-                support::Key::Known(1) => sampling = members.value()?,
-                support::Key::Known(2) => elicitation = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut tools),
+                1 => members.optional(&mut sampling),
+                2 => members.optional(&mut elicitation),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             tools,
@@ -695,24 +614,11 @@ impl<'de> support::Object<'de> for TaskRequestsCapability {
 }
 impl serde::Serialize for TaskRequestsCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.tools {
-            map.serialize_entry("tools", value)?;
-        }
-        if let Some(value) = &self.sampling {
-            map.serialize_entry("sampling", value)?;
-        }
-        if let Some(value) = &self.elicitation {
-            map.serialize_entry("elicitation", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("tools", &self.tools);
+        writer.optional("sampling", &self.sampling);
+        writer.optional("elicitation", &self.elicitation);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Requests about tools that can become tasks.
@@ -727,6 +633,7 @@ pub struct ToolsTasksCapability {
 impl ToolsTasksCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             call: None,
@@ -741,6 +648,7 @@ impl ToolsTasksCapability {
     }
 }
 impl Default for ToolsTasksCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -760,32 +668,20 @@ impl<'de> support::Object<'de> for ToolsTasksCapability {
     ) -> Result<Self, A::Error> {
         let mut call = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => call = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut call),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { call, extra })
     }
 }
 impl serde::Serialize for ToolsTasksCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.call {
-            map.serialize_entry("call", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("call", &self.call);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Requests of sampling that can become tasks.
@@ -800,6 +696,7 @@ pub struct SamplingTasksCapability {
 impl SamplingTasksCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             create_message: None,
@@ -817,6 +714,7 @@ impl SamplingTasksCapability {
     }
 }
 impl Default for SamplingTasksCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -836,32 +734,20 @@ impl<'de> support::Object<'de> for SamplingTasksCapability {
     ) -> Result<Self, A::Error> {
         let mut create_message = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => create_message = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut create_message),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { create_message, extra })
     }
 }
 impl serde::Serialize for SamplingTasksCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.create_message {
-            map.serialize_entry("createMessage", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("createMessage", &self.create_message);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Requests of elicitation that can become tasks.
@@ -876,6 +762,7 @@ pub struct ElicitationTasksCapability {
 impl ElicitationTasksCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             create: None,
@@ -890,6 +777,7 @@ impl ElicitationTasksCapability {
     }
 }
 impl Default for ElicitationTasksCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -909,32 +797,20 @@ impl<'de> support::Object<'de> for ElicitationTasksCapability {
     ) -> Result<Self, A::Error> {
         let mut create = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => create = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut create),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { create, extra })
     }
 }
 impl serde::Serialize for ElicitationTasksCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.create {
-            map.serialize_entry("create", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("create", &self.create);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Support of one feature by its presence: an object, `{}` where we write it. A peer may say `true`.
@@ -961,11 +837,13 @@ impl<'de> serde::Deserialize<'de> for CapabilityMark {
     }
 }
 impl From<CapabilitySettings> for CapabilityMark {
+    #[inline]
     fn from(value: CapabilitySettings) -> Self {
         Self::Settings(value)
     }
 }
 impl From<bool> for CapabilityMark {
+    #[inline]
     fn from(value: bool) -> Self {
         Self::Boolean(value)
     }
@@ -977,6 +855,7 @@ impl support::KindUnion for CapabilityMark {
     ) -> Result<Self, D::Error> {
         serde::Deserialize::deserialize(deserializer).map(Self::Settings)
     }
+    #[inline]
     fn boolean(value: bool) -> Option<Self> {
         Some(Self::Boolean(value))
     }
@@ -991,11 +870,13 @@ pub struct CapabilitySettings {
 impl CapabilitySettings {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self { extra: crate::Extra::new() }
     }
 }
 impl Default for CapabilitySettings {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1014,27 +895,17 @@ impl<'de> support::Object<'de> for CapabilitySettings {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { extra })
     }
 }
 impl serde::Serialize for CapabilitySettings {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let writer = support::Writer::begin(serializer)?;
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

@@ -39,6 +39,7 @@ impl TaskStatus {
     ];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Submitted => "submitted",
@@ -76,12 +77,14 @@ impl<'de> serde::Deserialize<'de> for TaskStatus {
     }
 }
 impl ::core::fmt::Display for TaskStatus {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for TaskStatus {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "submitted" => Ok(Self::Submitted),
@@ -125,6 +128,7 @@ impl TaskMetadata {
     }
     /// Sets `keepAlive`.
     #[must_use]
+    #[inline]
     pub fn with_keep_alive(mut self, keep_alive: u64) -> Self {
         self.keep_alive = Some(keep_alive);
         self
@@ -146,40 +150,25 @@ impl<'de> support::Object<'de> for TaskMetadata {
         let mut task_id = None;
         let mut keep_alive = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(1) => {
-                    keep_alive = members.value_seed(support::OrNull(support::Millis))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                1 => members.optional_as(support::Millis, &mut keep_alive),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
-            keep_alive,
-            extra,
-        })
+        let Some(task_id) = task_id else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { task_id, keep_alive, extra })
     }
 }
 impl serde::Serialize for TaskMetadata {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.keep_alive {
-            map.serialize_entry("keepAlive", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.optional("keepAlive", &self.keep_alive);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Ties a message to a task, under `modelcontextprotocol.io/related-task` in `_meta`.
@@ -216,33 +205,23 @@ impl<'de> support::Object<'de> for RelatedTaskMetadata {
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
-            extra,
-        })
+        let Some(task_id) = task_id else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { task_id, extra })
     }
 }
 impl serde::Serialize for RelatedTaskMetadata {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A request of any method that asks to become a task. It is answered with its ordinary result, when the work is done.
@@ -291,44 +270,34 @@ impl<'de> support::Object<'de> for TaskAugmentedRequest {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => method = Some(members.value()?),
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut method),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            method: support::required(method, "method")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, Some(id), Some(method), Some(params)) = (
+            members.has(0),
+            id,
+            method,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, method, params, extra })
     }
 }
 impl serde::Serialize for TaskAugmentedRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", &self.method)?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", &self.method);
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of a request that asks to become a task; the method's own are kept as unknown members.
@@ -365,33 +334,23 @@ impl<'de> support::Object<'de> for TaskAugmentedRequestParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            extra,
-        })
+        let Some(meta) = meta else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for TaskAugmentedRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A task without its result, which `tasks/result` gives.
@@ -430,6 +389,7 @@ impl TaskInfo {
     }
     /// Sets `pollFrequency`.
     #[must_use]
+    #[inline]
     pub fn with_poll_frequency(mut self, poll_frequency: u64) -> Self {
         self.poll_frequency = Some(poll_frequency);
         self
@@ -466,30 +426,30 @@ impl<'de> support::Object<'de> for TaskInfo {
         let mut poll_frequency = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(1) => status = Some(members.value()?),
-                support::Key::Known(2) => {
-                    keep_alive = Some(
-                        members.value_seed(support::OrNull(support::Millis))?,
-                    );
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                1 => members.required(&mut status),
+                2 => {
+                    members
+                        .required_as(support::OrNull(support::Millis), &mut keep_alive)
                 }
-                support::Key::Known(3) => {
-                    poll_frequency = members
-                        .value_seed(support::OrNull(support::Millis))?;
-                }
-                support::Key::Known(4) => error = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                3 => members.optional_as(support::Millis, &mut poll_frequency),
+                4 => members.optional(&mut error),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(task_id), Some(status), Some(keep_alive)) = (
+            task_id,
+            status,
+            keep_alive,
+        ) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
-            status: support::required(status, "status")?,
-            keep_alive: support::required(keep_alive, "keepAlive")?,
+            task_id,
+            status,
+            keep_alive,
             poll_frequency,
             error,
             extra,
@@ -498,24 +458,13 @@ impl<'de> support::Object<'de> for TaskInfo {
 }
 impl serde::Serialize for TaskInfo {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        map.serialize_entry("status", &self.status)?;
-        map.serialize_entry("keepAlive", &self.keep_alive)?;
-        if let Some(value) = &self.poll_frequency {
-            map.serialize_entry("pollFrequency", value)?;
-        }
-        if let Some(value) = &self.error {
-            map.serialize_entry("error", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.member("status", &self.status);
+        writer.member("keepAlive", &self.keep_alive);
+        writer.optional("pollFrequency", &self.poll_frequency);
+        writer.optional("error", &self.error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the current snapshot of a task.
@@ -566,46 +515,34 @@ impl<'de> support::Object<'de> for GetTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/get"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/get")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for GetTaskRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/get")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/get");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/get`.
@@ -652,38 +589,25 @@ impl<'de> support::Object<'de> for GetTaskRequestParams {
         let mut task_id = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                1 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
-            meta,
-            extra,
-        })
+        let Some(task_id) = task_id else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { task_id, meta, extra })
     }
 }
 impl serde::Serialize for GetTaskRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The snapshot of a task at this moment, without its result.
@@ -731,6 +655,7 @@ impl GetTaskResult {
     }
     /// Sets `pollFrequency`.
     #[must_use]
+    #[inline]
     pub fn with_poll_frequency(mut self, poll_frequency: u64) -> Self {
         self.poll_frequency = Some(poll_frequency);
         self
@@ -769,32 +694,32 @@ impl<'de> support::Object<'de> for GetTaskResult {
         let mut poll_frequency = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(2) => status = Some(members.value()?),
-                support::Key::Known(3) => {
-                    keep_alive = Some(
-                        members.value_seed(support::OrNull(support::Millis))?,
-                    );
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut task_id),
+                2 => members.required(&mut status),
+                3 => {
+                    members
+                        .required_as(support::OrNull(support::Millis), &mut keep_alive)
                 }
-                support::Key::Known(4) => {
-                    poll_frequency = members
-                        .value_seed(support::OrNull(support::Millis))?;
-                }
-                support::Key::Known(5) => error = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                4 => members.optional_as(support::Millis, &mut poll_frequency),
+                5 => members.optional(&mut error),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(task_id), Some(status), Some(keep_alive)) = (
+            task_id,
+            status,
+            keep_alive,
+        ) else {
+            return Err(members.missing(&[1, 2, 3]));
+        };
         Ok(Self {
             meta,
-            task_id: support::required(task_id, "taskId")?,
-            status: support::required(status, "status")?,
-            keep_alive: support::required(keep_alive, "keepAlive")?,
+            task_id,
+            status,
+            keep_alive,
             poll_frequency,
             error,
             extra,
@@ -803,27 +728,14 @@ impl<'de> support::Object<'de> for GetTaskResult {
 }
 impl serde::Serialize for GetTaskResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("taskId", &self.task_id)?;
-        map.serialize_entry("status", &self.status)?;
-        map.serialize_entry("keepAlive", &self.keep_alive)?;
-        if let Some(value) = &self.poll_frequency {
-            map.serialize_entry("pollFrequency", value)?;
-        }
-        if let Some(value) = &self.error {
-            map.serialize_entry("error", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.member("status", &self.status);
+        writer.member("keepAlive", &self.keep_alive);
+        writer.optional("pollFrequency", &self.poll_frequency);
+        writer.optional("error", &self.error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/get`.
@@ -864,41 +776,27 @@ impl<'de> support::Object<'de> for GetTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for GetTaskResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the result of a task; refused unless it is completed.
@@ -949,46 +847,34 @@ impl<'de> support::Object<'de> for GetTaskPayloadRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/result"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/result")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for GetTaskPayloadRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/result")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/result");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/result`.
@@ -1035,38 +921,25 @@ impl<'de> support::Object<'de> for GetTaskPayloadRequestParams {
         let mut task_id = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                1 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
-            meta,
-            extra,
-        })
+        let Some(task_id) = task_id else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { task_id, meta, extra })
     }
 }
 impl serde::Serialize for GetTaskPayloadRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The result that the original request got or would have got, such as that of a tool call; its members are kept as unknown ones.
@@ -1081,6 +954,7 @@ pub struct GetTaskPayloadResult {
 impl GetTaskPayloadResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -1095,6 +969,7 @@ impl GetTaskPayloadResult {
     }
 }
 impl Default for GetTaskPayloadResult {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1114,32 +989,20 @@ impl<'de> support::Object<'de> for GetTaskPayloadResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for GetTaskPayloadResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/result`.
@@ -1183,41 +1046,27 @@ impl<'de> support::Object<'de> for GetTaskPayloadResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for GetTaskPayloadResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the tasks that the requestor may see, page by page.
@@ -1271,48 +1120,29 @@ impl<'de> support::Object<'de> for ListTasksRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/list"))?;
-                }
-                support::Key::Known(3) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/list")),
+                3 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params,
-            extra,
-        })
+        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for ListTasksRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/list")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/list");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/list`.
@@ -1329,6 +1159,7 @@ pub struct ListTasksRequestParams {
 impl ListTasksRequestParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             cursor: None,
@@ -1350,6 +1181,7 @@ impl ListTasksRequestParams {
     }
 }
 impl Default for ListTasksRequestParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1370,36 +1202,22 @@ impl<'de> support::Object<'de> for ListTasksRequestParams {
         let mut cursor = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => cursor = members.value()?,
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut cursor),
+                1 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { cursor, meta, extra })
     }
 }
 impl serde::Serialize for ListTasksRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.cursor {
-            map.serialize_entry("cursor", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("cursor", &self.cursor);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// One page of tasks.
@@ -1418,6 +1236,7 @@ pub struct ListTasksResult {
 impl ListTasksResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(tasks: Vec<TaskInfo>) -> Self {
         Self {
             tasks,
@@ -1456,19 +1275,19 @@ impl<'de> support::Object<'de> for ListTasksResult {
         let mut next_cursor = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => tasks = Some(members.value()?),
-                support::Key::Known(1) => next_cursor = members.value()?,
-                support::Key::Known(2) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut tasks),
+                1 => members.optional(&mut next_cursor),
+                2 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
+        let Some(tasks) = tasks else {
+            return Err(members.missing(&[0]));
+        };
         Ok(Self {
-            tasks: support::required(tasks, "tasks")?,
+            tasks,
             next_cursor,
             meta,
             extra,
@@ -1477,22 +1296,11 @@ impl<'de> support::Object<'de> for ListTasksResult {
 }
 impl serde::Serialize for ListTasksResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("tasks", &self.tasks)?;
-        if let Some(value) = &self.next_cursor {
-            map.serialize_entry("nextCursor", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("tasks", &self.tasks);
+        writer.optional("nextCursor", &self.next_cursor);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/list`.
@@ -1533,41 +1341,27 @@ impl<'de> support::Object<'de> for ListTasksResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for ListTasksResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks to forget a task with its result; a receiver may refuse.
@@ -1618,46 +1412,34 @@ impl<'de> support::Object<'de> for DeleteTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/delete"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/delete")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for DeleteTaskRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/delete")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/delete");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/delete`.
@@ -1704,38 +1486,25 @@ impl<'de> support::Object<'de> for DeleteTaskRequestParams {
         let mut task_id = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                1 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
-            meta,
-            extra,
-        })
+        let Some(task_id) = task_id else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { task_id, meta, extra })
     }
 }
 impl serde::Serialize for DeleteTaskRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Says that the task was forgotten; carries nothing else.
@@ -1750,6 +1519,7 @@ pub struct DeleteTaskResult {
 impl DeleteTaskResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -1764,6 +1534,7 @@ impl DeleteTaskResult {
     }
 }
 impl Default for DeleteTaskResult {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1783,32 +1554,20 @@ impl<'de> support::Object<'de> for DeleteTaskResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for DeleteTaskResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/delete`.
@@ -1849,41 +1608,27 @@ impl<'de> support::Object<'de> for DeleteTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for DeleteTaskResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells the requestor that its request became a task, which can be polled from now on.
@@ -1926,47 +1671,33 @@ impl<'de> support::Object<'de> for TaskCreatedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tasks/created"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for TaskCreatedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/tasks/created")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/tasks/created");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/tasks/created`: nothing but `_meta`.
@@ -2003,32 +1734,22 @@ impl<'de> support::Object<'de> for TaskCreatedNotificationParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            extra,
-        })
+        let Some(meta) = meta else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for TaskCreatedNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

@@ -38,20 +38,24 @@ impl<'de> serde::Deserialize<'de> for RequestId {
     }
 }
 impl From<String> for RequestId {
+    #[inline]
     fn from(value: String) -> Self {
         Self::String(value)
     }
 }
 impl From<i64> for RequestId {
+    #[inline]
     fn from(value: i64) -> Self {
         Self::Integer(value)
     }
 }
 impl support::KindUnion for RequestId {
     const EXPECTED: &'static str = "a string or an integer (`RequestId`)";
+    #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))
     }
+    #[inline]
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
     }
@@ -67,6 +71,7 @@ impl ::core::hash::Hash for RequestId {
     }
 }
 impl ::core::fmt::Display for RequestId {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self {
             Self::String(value) => value.fmt(f),
@@ -75,6 +80,7 @@ impl ::core::fmt::Display for RequestId {
     }
 }
 impl From<&str> for RequestId {
+    #[inline]
     fn from(text: &str) -> Self {
         Self::String(text.into())
     }
@@ -103,20 +109,24 @@ impl<'de> serde::Deserialize<'de> for ProgressToken {
     }
 }
 impl From<String> for ProgressToken {
+    #[inline]
     fn from(value: String) -> Self {
         Self::String(value)
     }
 }
 impl From<i64> for ProgressToken {
+    #[inline]
     fn from(value: i64) -> Self {
         Self::Integer(value)
     }
 }
 impl support::KindUnion for ProgressToken {
     const EXPECTED: &'static str = "a string or an integer (`ProgressToken`)";
+    #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))
     }
+    #[inline]
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
     }
@@ -132,6 +142,7 @@ impl ::core::hash::Hash for ProgressToken {
     }
 }
 impl ::core::fmt::Display for ProgressToken {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self {
             Self::String(value) => value.fmt(f),
@@ -140,6 +151,7 @@ impl ::core::fmt::Display for ProgressToken {
     }
 }
 impl From<&str> for ProgressToken {
+    #[inline]
     fn from(text: &str) -> Self {
         Self::String(text.into())
     }
@@ -156,6 +168,7 @@ pub struct ResultObject {
 impl ResultObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -170,6 +183,7 @@ impl ResultObject {
     }
 }
 impl Default for ResultObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -189,32 +203,20 @@ impl<'de> support::Object<'de> for ResultObject {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for ResultObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A result that says nothing but that the request was carried out.
@@ -229,6 +231,7 @@ pub struct EmptyResult {
 impl EmptyResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -243,6 +246,7 @@ impl EmptyResult {
     }
 }
 impl Default for EmptyResult {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -262,32 +266,20 @@ impl<'de> support::Object<'de> for EmptyResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for EmptyResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `ping` and `logging/setLevel`.
@@ -328,41 +320,27 @@ impl<'de> support::Object<'de> for EmptyResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for EmptyResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Any message.
@@ -395,27 +373,32 @@ impl<'de> serde::Deserialize<'de> for JsonRpcMessage {
     }
 }
 impl From<JsonRpcResultResponse> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcResultResponse) -> Self {
         Self::ResultResponse(value)
     }
 }
 impl From<JsonRpcErrorResponse> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcErrorResponse) -> Self {
         Self::ErrorResponse(value)
     }
 }
 impl From<JsonRpcRequest> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcRequest) -> Self {
         Self::Request(value)
     }
 }
 impl From<JsonRpcNotification> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcNotification) -> Self {
         Self::Notification(value)
     }
 }
 impl support::MemberUnion for JsonRpcMessage {
     const EXPECTED: &'static str = "an object of type `JSONRPCMessage`: `JSONRPCResultResponse` (with `result`), or `JSONRPCErrorResponse` (with `error`), or `JSONRPCRequest` (with `id`), or `JSONRPCNotification` (anything else)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("result") {
             return Some(0);
@@ -489,46 +472,29 @@ impl<'de> support::Object<'de> for JsonRpcRequest {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => method = Some(members.value()?),
-                support::Key::Known(3) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut method),
+                3 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            method: support::required(method, "method")?,
-            params,
-            extra,
-        })
+        let (true, Some(id), Some(method)) = (members.has(0), id, method) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, method, params, extra })
     }
 }
 impl serde::Serialize for JsonRpcRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", &self.method)?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", &self.method);
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A notification of any method: nobody answers it.
@@ -575,43 +541,27 @@ impl<'de> support::Object<'de> for JsonRpcNotification {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => method = Some(members.value()?),
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut method),
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            method: support::required(method, "method")?,
-            params,
-            extra,
-        })
+        let (true, Some(method)) = (members.has(0), method) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { method, params, extra })
     }
 }
 impl serde::Serialize for JsonRpcNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", &self.method)?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", &self.method);
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// An answer, good or bad.
@@ -638,17 +588,20 @@ impl<'de> serde::Deserialize<'de> for JsonRpcResponse {
     }
 }
 impl From<JsonRpcResultResponse> for JsonRpcResponse {
+    #[inline]
     fn from(value: JsonRpcResultResponse) -> Self {
         Self::Result(value)
     }
 }
 impl From<JsonRpcErrorResponse> for JsonRpcResponse {
+    #[inline]
     fn from(value: JsonRpcErrorResponse) -> Self {
         Self::Error(value)
     }
 }
 impl support::MemberUnion for JsonRpcResponse {
     const EXPECTED: &'static str = "an object of type `JSONRPCResponse`: `JSONRPCResultResponse` (with `result`), or `JSONRPCErrorResponse` (with `error`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("result") {
             return Some(0);
@@ -707,41 +660,27 @@ impl<'de> support::Object<'de> for JsonRpcResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for JsonRpcResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// An answer that says why there is no result.
@@ -788,43 +727,27 @@ impl<'de> support::Object<'de> for JsonRpcErrorResponse {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = members.value()?,
-                support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.optional(&mut id),
+                2 => members.required(&mut error),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id,
-            error: support::required(error, "error")?,
-            extra,
-        })
+        let (true, Some(error)) = (members.has(0), error) else {
+            return Err(members.missing(&[0, 2]));
+        };
+        Ok(Self { id, error, extra })
     }
 }
 impl serde::Serialize for JsonRpcErrorResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        if let Some(value) = &self.id {
-            map.serialize_entry("id", value)?;
-        }
-        map.serialize_entry("error", &self.error)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.optional("id", &self.id);
+        writer.member("error", &self.error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of a request that has none of its own.
@@ -839,6 +762,7 @@ pub struct RequestParams {
 impl RequestParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -853,6 +777,7 @@ impl RequestParams {
     }
 }
 impl Default for RequestParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -872,32 +797,20 @@ impl<'de> support::Object<'de> for RequestParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for RequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of a request for one page of a list.
@@ -914,6 +827,7 @@ pub struct PaginatedRequestParams {
 impl PaginatedRequestParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -935,6 +849,7 @@ impl PaginatedRequestParams {
     }
 }
 impl Default for PaginatedRequestParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -955,36 +870,22 @@ impl<'de> support::Object<'de> for PaginatedRequestParams {
         let mut meta = None;
         let mut cursor = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => cursor = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.optional(&mut cursor),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, cursor, extra })
     }
 }
 impl serde::Serialize for PaginatedRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        if let Some(value) = &self.cursor {
-            map.serialize_entry("cursor", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.optional("cursor", &self.cursor);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of a notification that has none of its own.
@@ -999,6 +900,7 @@ pub struct NotificationParams {
 impl NotificationParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -1013,6 +915,7 @@ impl NotificationParams {
     }
 }
 impl Default for NotificationParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1032,32 +935,20 @@ impl<'de> support::Object<'de> for NotificationParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for NotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Opens a session: says who speaks, in which version, and what the client can do.
@@ -1108,46 +999,34 @@ impl<'de> support::Object<'de> for InitializeRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("initialize"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("initialize")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for InitializeRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "initialize")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "initialize");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `initialize`.
@@ -1211,44 +1090,39 @@ impl<'de> support::Object<'de> for InitializeRequestParams {
         let mut capabilities = None;
         let mut client_info = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => protocol_version = Some(members.value()?),
-                support::Key::Known(2) => capabilities = Some(members.value()?),
-                support::Key::Known(3) => client_info = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut protocol_version),
+                2 => members.required(&mut capabilities),
+                3 => members.required(&mut client_info),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(protocol_version), Some(capabilities), Some(client_info)) = (
+            protocol_version,
+            capabilities,
+            client_info,
+        ) else {
+            return Err(members.missing(&[1, 2, 3]));
+        };
         Ok(Self {
             meta,
-            protocol_version: support::required(protocol_version, "protocolVersion")?,
-            capabilities: support::required(capabilities, "capabilities")?,
-            client_info: support::required(client_info, "clientInfo")?,
+            protocol_version,
+            capabilities,
+            client_info,
             extra,
         })
     }
 }
 impl serde::Serialize for InitializeRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("protocolVersion", &self.protocol_version)?;
-        map.serialize_entry("capabilities", &self.capabilities)?;
-        map.serialize_entry("clientInfo", &self.client_info)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("protocolVersion", &self.protocol_version);
+        writer.member("capabilities", &self.capabilities);
+        writer.member("clientInfo", &self.client_info);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the server is and offers, and the version that the session will have.
@@ -1323,24 +1197,28 @@ impl<'de> support::Object<'de> for InitializeResult {
         let mut server_info = None;
         let mut instructions = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => protocol_version = Some(members.value()?),
-                support::Key::Known(2) => capabilities = Some(members.value()?),
-                support::Key::Known(3) => server_info = Some(members.value()?),
-                support::Key::Known(4) => instructions = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut protocol_version),
+                2 => members.required(&mut capabilities),
+                3 => members.required(&mut server_info),
+                4 => members.optional(&mut instructions),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(protocol_version), Some(capabilities), Some(server_info)) = (
+            protocol_version,
+            capabilities,
+            server_info,
+        ) else {
+            return Err(members.missing(&[1, 2, 3]));
+        };
         Ok(Self {
             meta,
-            protocol_version: support::required(protocol_version, "protocolVersion")?,
-            capabilities: support::required(capabilities, "capabilities")?,
-            server_info: support::required(server_info, "serverInfo")?,
+            protocol_version,
+            capabilities,
+            server_info,
             instructions,
             extra,
         })
@@ -1348,24 +1226,13 @@ impl<'de> support::Object<'de> for InitializeResult {
 }
 impl serde::Serialize for InitializeResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("protocolVersion", &self.protocol_version)?;
-        map.serialize_entry("capabilities", &self.capabilities)?;
-        map.serialize_entry("serverInfo", &self.server_info)?;
-        if let Some(value) = &self.instructions {
-            map.serialize_entry("instructions", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("protocolVersion", &self.protocol_version);
+        writer.member("capabilities", &self.capabilities);
+        writer.member("serverInfo", &self.server_info);
+        writer.optional("instructions", &self.instructions);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `initialize`.
@@ -1406,41 +1273,27 @@ impl<'de> support::Object<'de> for InitializeResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for InitializeResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Says that the client has taken the answer to `initialize`; other messages may follow.
@@ -1457,6 +1310,7 @@ impl InitializedNotification {
     pub const METHOD: &'static str = "notifications/initialized";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             params: None,
@@ -1471,6 +1325,7 @@ impl InitializedNotification {
     }
 }
 impl Default for InitializedNotification {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1494,46 +1349,33 @@ impl<'de> support::Object<'de> for InitializedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/initialized"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
+        if !(members.has(0) && members.has(1)) {
+            return Err(members.missing(&[0, 1]));
+        }
         Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for InitializedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/initialized")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/initialized");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks whether the other side is still there.
@@ -1587,48 +1429,29 @@ impl<'de> support::Object<'de> for PingRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("ping"))?;
-                }
-                support::Key::Known(3) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("ping")),
+                3 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params,
-            extra,
-        })
+        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for PingRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "ping")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "ping");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the tools, page by page.
@@ -1682,48 +1505,29 @@ impl<'de> support::Object<'de> for ListToolsRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tools/list"))?;
-                }
-                support::Key::Known(3) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tools/list")),
+                3 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params,
-            extra,
-        })
+        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for ListToolsRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tools/list")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tools/list");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// One page of tools.
@@ -1742,6 +1546,7 @@ pub struct ListToolsResult {
 impl ListToolsResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             meta: None,
@@ -1780,20 +1585,20 @@ impl<'de> support::Object<'de> for ListToolsResult {
         let mut tools = None;
         let mut next_cursor = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => tools = Some(members.value()?),
-                support::Key::Known(2) => next_cursor = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut tools),
+                2 => members.optional(&mut next_cursor),
+                _ => members.skip(),
+            }?;
         }
+        let Some(tools) = tools else {
+            return Err(members.missing(&[1]));
+        };
         Ok(Self {
             meta,
-            tools: support::required(tools, "tools")?,
+            tools,
             next_cursor,
             extra,
         })
@@ -1801,22 +1606,11 @@ impl<'de> support::Object<'de> for ListToolsResult {
 }
 impl serde::Serialize for ListToolsResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("tools", &self.tools)?;
-        if let Some(value) = &self.next_cursor {
-            map.serialize_entry("nextCursor", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("tools", &self.tools);
+        writer.optional("nextCursor", &self.next_cursor);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tools/list`.
@@ -1857,41 +1651,27 @@ impl<'de> support::Object<'de> for ListToolsResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for ListToolsResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a tool is called, wants and gives.
@@ -1974,6 +1754,7 @@ impl Tool {
     }
     /// Sets `icons`.
     #[must_use]
+    #[inline]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
@@ -2018,28 +1799,28 @@ impl<'de> support::Object<'de> for Tool {
         let mut icons = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => name = Some(members.value()?),
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => input_schema = Some(members.value()?),
-                support::Key::Known(4) => output_schema = members.value()?,
-                support::Key::Known(5) => annotations = members.value()?,
-                support::Key::Known(6) => execution = members.value()?,
-                support::Key::Known(7) => icons = members.value()?,
-                support::Key::Known(8) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut name),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.required(&mut input_schema),
+                4 => members.optional(&mut output_schema),
+                5 => members.optional(&mut annotations),
+                6 => members.optional(&mut execution),
+                7 => members.optional(&mut icons),
+                8 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(name), Some(input_schema)) = (name, input_schema) else {
+            return Err(members.missing(&[0, 3]));
+        };
         Ok(Self {
-            name: support::required(name, "name")?,
+            name,
             title,
             description,
-            input_schema: support::required(input_schema, "inputSchema")?,
+            input_schema,
             output_schema,
             annotations,
             execution,
@@ -2051,38 +1832,17 @@ impl<'de> support::Object<'de> for Tool {
 }
 impl serde::Serialize for Tool {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        map.serialize_entry("inputSchema", &self.input_schema)?;
-        if let Some(value) = &self.output_schema {
-            map.serialize_entry("outputSchema", value)?;
-        }
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.execution {
-            map.serialize_entry("execution", value)?;
-        }
-        if let Some(value) = &self.icons {
-            map.serialize_entry("icons", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("name", &self.name);
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.member("inputSchema", &self.input_schema);
+        writer.optional("outputSchema", &self.output_schema);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("execution", &self.execution);
+        writer.optional("icons", &self.icons);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A JSON Schema of an object; its other keywords are kept as unknown members.
@@ -2101,6 +1861,7 @@ pub struct ToolInputSchema {
 impl ToolInputSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             schema: None,
@@ -2123,12 +1884,14 @@ impl ToolInputSchema {
     }
     /// Sets `required`.
     #[must_use]
+    #[inline]
     pub fn with_required(mut self, required: Vec<String>) -> Self {
         self.required = Some(required);
         self
     }
 }
 impl Default for ToolInputSchema {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -2155,21 +1918,18 @@ impl<'de> support::Object<'de> for ToolInputSchema {
         let mut properties = None;
         let mut required = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("object"))?;
-                }
-                support::Key::Known(1) => schema = members.value()?,
-                support::Key::Known(2) => properties = members.value()?,
-                support::Key::Known(3) => required = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("object")),
+                1 => members.optional(&mut schema),
+                2 => members.optional(&mut properties),
+                3 => members.optional(&mut required),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         Ok(Self {
             schema,
             properties,
@@ -2180,25 +1940,12 @@ impl<'de> support::Object<'de> for ToolInputSchema {
 }
 impl serde::Serialize for ToolInputSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "object")?;
-        if let Some(value) = &self.schema {
-            map.serialize_entry("$schema", value)?;
-        }
-        if let Some(value) = &self.properties {
-            map.serialize_entry("properties", value)?;
-        }
-        if let Some(value) = &self.required {
-            map.serialize_entry("required", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "object");
+        writer.optional("$schema", &self.schema);
+        writer.optional("properties", &self.properties);
+        writer.optional("required", &self.required);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A JSON Schema of an object; its other keywords are kept as unknown members.
@@ -2217,6 +1964,7 @@ pub struct ToolOutputSchema {
 impl ToolOutputSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             schema: None,
@@ -2239,12 +1987,14 @@ impl ToolOutputSchema {
     }
     /// Sets `required`.
     #[must_use]
+    #[inline]
     pub fn with_required(mut self, required: Vec<String>) -> Self {
         self.required = Some(required);
         self
     }
 }
 impl Default for ToolOutputSchema {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -2271,21 +2021,18 @@ impl<'de> support::Object<'de> for ToolOutputSchema {
         let mut properties = None;
         let mut required = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("object"))?;
-                }
-                support::Key::Known(1) => schema = members.value()?,
-                support::Key::Known(2) => properties = members.value()?,
-                support::Key::Known(3) => required = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("object")),
+                1 => members.optional(&mut schema),
+                2 => members.optional(&mut properties),
+                3 => members.optional(&mut required),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         Ok(Self {
             schema,
             properties,
@@ -2296,25 +2043,12 @@ impl<'de> support::Object<'de> for ToolOutputSchema {
 }
 impl serde::Serialize for ToolOutputSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "object")?;
-        if let Some(value) = &self.schema {
-            map.serialize_entry("$schema", value)?;
-        }
-        if let Some(value) = &self.properties {
-            map.serialize_entry("properties", value)?;
-        }
-        if let Some(value) = &self.required {
-            map.serialize_entry("required", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "object");
+        writer.optional("$schema", &self.schema);
+        writer.optional("properties", &self.properties);
+        writer.optional("required", &self.required);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// How a tool may be called.
@@ -2329,6 +2063,7 @@ pub struct ToolExecution {
 impl ToolExecution {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             task_support: None,
@@ -2343,6 +2078,7 @@ impl ToolExecution {
     }
 }
 impl Default for ToolExecution {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -2362,32 +2098,20 @@ impl<'de> support::Object<'de> for ToolExecution {
     ) -> Result<Self, A::Error> {
         let mut task_support = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_support = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut task_support),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { task_support, extra })
     }
 }
 impl serde::Serialize for ToolExecution {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.task_support {
-            map.serialize_entry("taskSupport", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("taskSupport", &self.task_support);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Whether a tool may be called as a task, on a server that declares tasks for `tools/call`.
@@ -2405,6 +2129,7 @@ impl TaskSupport {
     pub const ALL: &'static [Self] = &[Self::Forbidden, Self::Optional, Self::Required];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Forbidden => "forbidden",
@@ -2430,12 +2155,14 @@ impl<'de> serde::Deserialize<'de> for TaskSupport {
     }
 }
 impl ::core::fmt::Display for TaskSupport {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for TaskSupport {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "forbidden" => Ok(Self::Forbidden),
@@ -2469,6 +2196,7 @@ pub struct ToolAnnotations {
 impl ToolAnnotations {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             title: None,
@@ -2487,30 +2215,35 @@ impl ToolAnnotations {
     }
     /// Sets `readOnlyHint`.
     #[must_use]
+    #[inline]
     pub fn with_read_only_hint(mut self, read_only_hint: bool) -> Self {
         self.read_only_hint = Some(read_only_hint);
         self
     }
     /// Sets `destructiveHint`.
     #[must_use]
+    #[inline]
     pub fn with_destructive_hint(mut self, destructive_hint: bool) -> Self {
         self.destructive_hint = Some(destructive_hint);
         self
     }
     /// Sets `idempotentHint`.
     #[must_use]
+    #[inline]
     pub fn with_idempotent_hint(mut self, idempotent_hint: bool) -> Self {
         self.idempotent_hint = Some(idempotent_hint);
         self
     }
     /// Sets `openWorldHint`.
     #[must_use]
+    #[inline]
     pub fn with_open_world_hint(mut self, open_world_hint: bool) -> Self {
         self.open_world_hint = Some(open_world_hint);
         self
     }
 }
 impl Default for ToolAnnotations {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -2540,18 +2273,15 @@ impl<'de> support::Object<'de> for ToolAnnotations {
         let mut idempotent_hint = None;
         let mut open_world_hint = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => title = members.value()?,
-                support::Key::Known(1) => read_only_hint = members.value()?,
-                support::Key::Known(2) => destructive_hint = members.value()?,
-                support::Key::Known(3) => idempotent_hint = members.value()?,
-                support::Key::Known(4) => open_world_hint = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut title),
+                1 => members.optional(&mut read_only_hint),
+                2 => members.optional(&mut destructive_hint),
+                3 => members.optional(&mut idempotent_hint),
+                4 => members.optional(&mut open_world_hint),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             title,
@@ -2565,30 +2295,13 @@ impl<'de> support::Object<'de> for ToolAnnotations {
 }
 impl serde::Serialize for ToolAnnotations {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.read_only_hint {
-            map.serialize_entry("readOnlyHint", value)?;
-        }
-        if let Some(value) = &self.destructive_hint {
-            map.serialize_entry("destructiveHint", value)?;
-        }
-        if let Some(value) = &self.idempotent_hint {
-            map.serialize_entry("idempotentHint", value)?;
-        }
-        if let Some(value) = &self.open_world_hint {
-            map.serialize_entry("openWorldHint", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("title", &self.title);
+        writer.optional("readOnlyHint", &self.read_only_hint);
+        writer.optional("destructiveHint", &self.destructive_hint);
+        writer.optional("idempotentHint", &self.idempotent_hint);
+        writer.optional("openWorldHint", &self.open_world_hint);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Calls a tool, plainly or as a task.
@@ -2639,46 +2352,34 @@ impl<'de> support::Object<'de> for CallToolRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tools/call"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tools/call")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for CallToolRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tools/call")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tools/call");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tools/call`.
@@ -2745,21 +2446,21 @@ impl<'de> support::Object<'de> for CallToolRequestParams {
         let mut arguments = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => name = Some(members.value()?),
-                support::Key::Known(2) => arguments = members.value()?,
-                support::Key::Known(3) => task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut name),
+                2 => members.optional(&mut arguments),
+                3 => members.optional(&mut task),
+                _ => members.skip(),
+            }?;
         }
+        let Some(name) = name else {
+            return Err(members.missing(&[1]));
+        };
         Ok(Self {
             meta,
-            name: support::required(name, "name")?,
+            name,
             arguments,
             task,
             extra,
@@ -2768,25 +2469,12 @@ impl<'de> support::Object<'de> for CallToolRequestParams {
 }
 impl serde::Serialize for CallToolRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("name", &self.name)?;
-        if let Some(value) = &self.arguments {
-            map.serialize_entry("arguments", value)?;
-        }
-        if let Some(value) = &self.task {
-            map.serialize_entry("task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("name", &self.name);
+        writer.optional("arguments", &self.arguments);
+        writer.optional("task", &self.task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a tool gave.
@@ -2807,6 +2495,7 @@ pub struct CallToolResult {
 impl CallToolResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             meta: None,
@@ -2833,6 +2522,7 @@ impl CallToolResult {
     }
     /// Sets `isError`.
     #[must_use]
+    #[inline]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
@@ -2861,21 +2551,21 @@ impl<'de> support::Object<'de> for CallToolResult {
         let mut structured_content = None;
         let mut is_error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => content = Some(members.value()?),
-                support::Key::Known(2) => structured_content = members.value()?,
-                support::Key::Known(3) => is_error = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut content),
+                2 => members.optional(&mut structured_content),
+                3 => members.optional(&mut is_error),
+                _ => members.skip(),
+            }?;
         }
+        let Some(content) = content else {
+            return Err(members.missing(&[1]));
+        };
         Ok(Self {
             meta,
-            content: support::required(content, "content")?,
+            content,
             structured_content,
             is_error,
             extra,
@@ -2884,25 +2574,12 @@ impl<'de> support::Object<'de> for CallToolResult {
 }
 impl serde::Serialize for CallToolResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("content", &self.content)?;
-        if let Some(value) = &self.structured_content {
-            map.serialize_entry("structuredContent", value)?;
-        }
-        if let Some(value) = &self.is_error {
-            map.serialize_entry("isError", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("content", &self.content);
+        writer.optional("structuredContent", &self.structured_content);
+        writer.optional("isError", &self.is_error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What `tools/call` may answer.
@@ -2929,17 +2606,20 @@ impl<'de> serde::Deserialize<'de> for CallToolResponse {
     }
 }
 impl From<CreateTaskResult> for CallToolResponse {
+    #[inline]
     fn from(value: CreateTaskResult) -> Self {
         Self::Task(value)
     }
 }
 impl From<CallToolResult> for CallToolResponse {
+    #[inline]
     fn from(value: CallToolResult) -> Self {
         Self::Complete(value)
     }
 }
 impl support::MemberUnion for CallToolResponse {
     const EXPECTED: &'static str = "an object of type `CallToolResponse`: `CreateTaskResult` (with `task`), or `CallToolResult` (anything else)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("task") {
             return Some(0);
@@ -2995,41 +2675,27 @@ impl<'de> support::Object<'de> for CallToolResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for CallToolResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A piece of a tool's result.
@@ -3065,26 +2731,31 @@ impl<'de> serde::Deserialize<'de> for ContentBlock {
     }
 }
 impl From<TextContent> for ContentBlock {
+    #[inline]
     fn from(value: TextContent) -> Self {
         Self::Text(value)
     }
 }
 impl From<ImageContent> for ContentBlock {
+    #[inline]
     fn from(value: ImageContent) -> Self {
         Self::Image(value)
     }
 }
 impl From<AudioContent> for ContentBlock {
+    #[inline]
     fn from(value: AudioContent) -> Self {
         Self::Audio(value)
     }
 }
 impl From<ResourceLink> for ContentBlock {
+    #[inline]
     fn from(value: ResourceLink) -> Self {
         Self::ResourceLink(value)
     }
 }
 impl From<EmbeddedResource> for ContentBlock {
+    #[inline]
     fn from(value: EmbeddedResource) -> Self {
         Self::Resource(value)
     }
@@ -3167,23 +2838,20 @@ impl<'de> support::Object<'de> for TextContent {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("text"))?;
-                }
-                support::Key::Known(1) => text = Some(members.value()?),
-                support::Key::Known(2) => annotations = members.value()?,
-                support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("text")),
+                1 => members.required(&mut text),
+                2 => members.optional(&mut annotations),
+                3 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(text)) = (members.has(0), text) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            text: support::required(text, "text")?,
+            text,
             annotations,
             meta,
             extra,
@@ -3192,23 +2860,12 @@ impl<'de> support::Object<'de> for TextContent {
 }
 impl serde::Serialize for TextContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "text")?;
-        map.serialize_entry("text", &self.text)?;
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "text");
+        writer.member("text", &self.text);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A picture.
@@ -3275,25 +2932,22 @@ impl<'de> support::Object<'de> for ImageContent {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("image"))?;
-                }
-                support::Key::Known(1) => data = Some(members.value()?),
-                support::Key::Known(2) => mime_type = Some(members.value()?),
-                support::Key::Known(3) => annotations = members.value()?,
-                support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("image")),
+                1 => members.required(&mut data),
+                2 => members.required(&mut mime_type),
+                3 => members.optional(&mut annotations),
+                4 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(data), Some(mime_type)) = (members.has(0), data, mime_type) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            data: support::required(data, "data")?,
-            mime_type: support::required(mime_type, "mimeType")?,
+            data,
+            mime_type,
             annotations,
             meta,
             extra,
@@ -3302,24 +2956,13 @@ impl<'de> support::Object<'de> for ImageContent {
 }
 impl serde::Serialize for ImageContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "image")?;
-        map.serialize_entry("data", &self.data)?;
-        map.serialize_entry("mimeType", &self.mime_type)?;
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "image");
+        writer.member("data", &self.data);
+        writer.member("mimeType", &self.mime_type);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Sound.
@@ -3386,25 +3029,22 @@ impl<'de> support::Object<'de> for AudioContent {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("audio"))?;
-                }
-                support::Key::Known(1) => data = Some(members.value()?),
-                support::Key::Known(2) => mime_type = Some(members.value()?),
-                support::Key::Known(3) => annotations = members.value()?,
-                support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("audio")),
+                1 => members.required(&mut data),
+                2 => members.required(&mut mime_type),
+                3 => members.optional(&mut annotations),
+                4 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(data), Some(mime_type)) = (members.has(0), data, mime_type) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            data: support::required(data, "data")?,
-            mime_type: support::required(mime_type, "mimeType")?,
+            data,
+            mime_type,
             annotations,
             meta,
             extra,
@@ -3413,24 +3053,13 @@ impl<'de> support::Object<'de> for AudioContent {
 }
 impl serde::Serialize for AudioContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "audio")?;
-        map.serialize_entry("data", &self.data)?;
-        map.serialize_entry("mimeType", &self.mime_type)?;
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "audio");
+        writer.member("data", &self.data);
+        writer.member("mimeType", &self.mime_type);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A resource that can be read from the server.
@@ -3495,12 +3124,14 @@ impl ResourceLink {
     }
     /// Sets `size`.
     #[must_use]
+    #[inline]
     pub fn with_size(mut self, size: u64) -> Self {
         self.size = Some(size);
         self
     }
     /// Sets `icons`.
     #[must_use]
+    #[inline]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
@@ -3552,32 +3183,27 @@ impl<'de> support::Object<'de> for ResourceLink {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("resource_link"))?;
-                }
-                support::Key::Known(1) => uri = Some(members.value()?),
-                support::Key::Known(2) => name = Some(members.value()?),
-                support::Key::Known(3) => title = members.value()?,
-                support::Key::Known(4) => description = members.value()?,
-                support::Key::Known(5) => mime_type = members.value()?,
-                support::Key::Known(6) => {
-                    size = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(7) => icons = members.value()?,
-                support::Key::Known(8) => annotations = members.value()?,
-                support::Key::Known(9) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("resource_link")),
+                1 => members.required(&mut uri),
+                2 => members.required(&mut name),
+                3 => members.optional(&mut title),
+                4 => members.optional(&mut description),
+                5 => members.optional(&mut mime_type),
+                6 => members.optional_as(support::Unsigned, &mut size),
+                7 => members.optional(&mut icons),
+                8 => members.optional(&mut annotations),
+                9 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(uri), Some(name)) = (members.has(0), uri, name) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            uri: support::required(uri, "uri")?,
-            name: support::required(name, "name")?,
+            uri,
+            name,
             title,
             description,
             mime_type,
@@ -3591,39 +3217,18 @@ impl<'de> support::Object<'de> for ResourceLink {
 }
 impl serde::Serialize for ResourceLink {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "resource_link")?;
-        map.serialize_entry("uri", &self.uri)?;
-        map.serialize_entry("name", &self.name)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.mime_type {
-            map.serialize_entry("mimeType", value)?;
-        }
-        if let Some(value) = &self.size {
-            map.serialize_entry("size", value)?;
-        }
-        if let Some(value) = &self.icons {
-            map.serialize_entry("icons", value)?;
-        }
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "resource_link");
+        writer.member("uri", &self.uri);
+        writer.member("name", &self.name);
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("mimeType", &self.mime_type);
+        writer.optional("size", &self.size);
+        writer.optional("icons", &self.icons);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A resource with its contents.
@@ -3685,23 +3290,20 @@ impl<'de> support::Object<'de> for EmbeddedResource {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("resource"))?;
-                }
-                support::Key::Known(1) => resource = Some(members.value()?),
-                support::Key::Known(2) => annotations = members.value()?,
-                support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("resource")),
+                1 => members.required(&mut resource),
+                2 => members.optional(&mut annotations),
+                3 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(resource)) = (members.has(0), resource) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            resource: support::required(resource, "resource")?,
+            resource,
             annotations,
             meta,
             extra,
@@ -3710,23 +3312,12 @@ impl<'de> support::Object<'de> for EmbeddedResource {
 }
 impl serde::Serialize for EmbeddedResource {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "resource")?;
-        map.serialize_entry("resource", &self.resource)?;
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "resource");
+        writer.member("resource", &self.resource);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The contents of a resource, as text or as bytes.
@@ -3753,17 +3344,20 @@ impl<'de> serde::Deserialize<'de> for ResourceContents {
     }
 }
 impl From<TextResourceContents> for ResourceContents {
+    #[inline]
     fn from(value: TextResourceContents) -> Self {
         Self::Text(value)
     }
 }
 impl From<BlobResourceContents> for ResourceContents {
+    #[inline]
     fn from(value: BlobResourceContents) -> Self {
         Self::Blob(value)
     }
 }
 impl support::MemberUnion for ResourceContents {
     const EXPECTED: &'static str = "an object of type `ResourceContents`: `TextResourceContents` (with `text`), or `BlobResourceContents` (with `blob`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("text") {
             return Some(0);
@@ -3842,22 +3436,22 @@ impl<'de> support::Object<'de> for TextResourceContents {
         let mut text = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => uri = Some(members.value()?),
-                support::Key::Known(1) => mime_type = members.value()?,
-                support::Key::Known(2) => text = Some(members.value()?),
-                support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut uri),
+                1 => members.optional(&mut mime_type),
+                2 => members.required(&mut text),
+                3 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(uri), Some(text)) = (uri, text) else {
+            return Err(members.missing(&[0, 2]));
+        };
         Ok(Self {
-            uri: support::required(uri, "uri")?,
+            uri,
             mime_type,
-            text: support::required(text, "text")?,
+            text,
             meta,
             extra,
         })
@@ -3865,23 +3459,12 @@ impl<'de> support::Object<'de> for TextResourceContents {
 }
 impl serde::Serialize for TextResourceContents {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("uri", &self.uri)?;
-        if let Some(value) = &self.mime_type {
-            map.serialize_entry("mimeType", value)?;
-        }
-        map.serialize_entry("text", &self.text)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("uri", &self.uri);
+        writer.optional("mimeType", &self.mime_type);
+        writer.member("text", &self.text);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Contents that are bytes.
@@ -3942,22 +3525,22 @@ impl<'de> support::Object<'de> for BlobResourceContents {
         let mut blob = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => uri = Some(members.value()?),
-                support::Key::Known(1) => mime_type = members.value()?,
-                support::Key::Known(2) => blob = Some(members.value()?),
-                support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut uri),
+                1 => members.optional(&mut mime_type),
+                2 => members.required(&mut blob),
+                3 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(uri), Some(blob)) = (uri, blob) else {
+            return Err(members.missing(&[0, 2]));
+        };
         Ok(Self {
-            uri: support::required(uri, "uri")?,
+            uri,
             mime_type,
-            blob: support::required(blob, "blob")?,
+            blob,
             meta,
             extra,
         })
@@ -3965,23 +3548,12 @@ impl<'de> support::Object<'de> for BlobResourceContents {
 }
 impl serde::Serialize for BlobResourceContents {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("uri", &self.uri)?;
-        if let Some(value) = &self.mime_type {
-            map.serialize_entry("mimeType", value)?;
-        }
-        map.serialize_entry("blob", &self.blob)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("uri", &self.uri);
+        writer.optional("mimeType", &self.mime_type);
+        writer.member("blob", &self.blob);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Hints about who content is for.
@@ -4000,6 +3572,7 @@ pub struct Annotations {
 impl Annotations {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             audience: None,
@@ -4010,6 +3583,7 @@ impl Annotations {
     }
     /// Sets `audience`.
     #[must_use]
+    #[inline]
     pub fn with_audience(mut self, audience: Vec<Role>) -> Self {
         self.audience = Some(audience);
         self
@@ -4028,6 +3602,7 @@ impl Annotations {
     }
 }
 impl Default for Annotations {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -4049,16 +3624,13 @@ impl<'de> support::Object<'de> for Annotations {
         let mut priority = None;
         let mut last_modified = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => audience = members.value()?,
-                support::Key::Known(1) => priority = members.value()?,
-                support::Key::Known(2) => last_modified = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut audience),
+                1 => members.optional(&mut priority),
+                2 => members.optional(&mut last_modified),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             audience,
@@ -4070,24 +3642,11 @@ impl<'de> support::Object<'de> for Annotations {
 }
 impl serde::Serialize for Annotations {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.audience {
-            map.serialize_entry("audience", value)?;
-        }
-        if let Some(value) = &self.priority {
-            map.serialize_entry("priority", value)?;
-        }
-        if let Some(value) = &self.last_modified {
-            map.serialize_entry("lastModified", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("audience", &self.audience);
+        writer.optional("priority", &self.priority);
+        writer.optional("lastModified", &self.last_modified);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A side of a conversation.
@@ -4103,6 +3662,7 @@ impl Role {
     pub const ALL: &'static [Self] = &[Self::User, Self::Assistant];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -4127,12 +3687,14 @@ impl<'de> serde::Deserialize<'de> for Role {
     }
 }
 impl ::core::fmt::Display for Role {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for Role {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "user" => Ok(Self::User),
@@ -4189,50 +3751,40 @@ impl<'de> support::Object<'de> for ElicitRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("elicitation/create"),
-                        )?;
+                        )
                 }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for ElicitRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "elicitation/create")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "elicitation/create");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A question, to be answered in a form or at a web address.
@@ -4259,17 +3811,20 @@ impl<'de> serde::Deserialize<'de> for ElicitRequestParams {
     }
 }
 impl From<ElicitRequestUrlParams> for ElicitRequestParams {
+    #[inline]
     fn from(value: ElicitRequestUrlParams) -> Self {
         Self::Url(value)
     }
 }
 impl From<ElicitRequestFormParams> for ElicitRequestParams {
+    #[inline]
     fn from(value: ElicitRequestFormParams) -> Self {
         Self::Form(value)
     }
 }
 impl support::MemberUnion for ElicitRequestParams {
     const EXPECTED: &'static str = "an object of type `ElicitRequestParams`: `ElicitRequestURLParams` (with `mode` `url`), or `ElicitRequestFormParams` (anything else)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.is("mode", &["url"]) {
             return Some(0);
@@ -4364,24 +3919,24 @@ impl<'de> support::Object<'de> for ElicitRequestFormParams {
         let mut requested_schema = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => mode = members.value()?,
-                support::Key::Known(2) => message = Some(members.value()?),
-                support::Key::Known(3) => requested_schema = Some(members.value()?),
-                support::Key::Known(4) => task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.optional(&mut mode),
+                2 => members.required(&mut message),
+                3 => members.required(&mut requested_schema),
+                4 => members.optional(&mut task),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(message), Some(requested_schema)) = (message, requested_schema) else {
+            return Err(members.missing(&[2, 3]));
+        };
         Ok(Self {
             meta,
             mode,
-            message: support::required(message, "message")?,
-            requested_schema: support::required(requested_schema, "requestedSchema")?,
+            message,
+            requested_schema,
             task,
             extra,
         })
@@ -4389,26 +3944,13 @@ impl<'de> support::Object<'de> for ElicitRequestFormParams {
 }
 impl serde::Serialize for ElicitRequestFormParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        if let Some(value) = &self.mode {
-            map.serialize_entry("mode", value)?;
-        }
-        map.serialize_entry("message", &self.message)?;
-        map.serialize_entry("requestedSchema", &self.requested_schema)?;
-        if let Some(value) = &self.task {
-            map.serialize_entry("task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.optional("mode", &self.mode);
+        writer.member("message", &self.message);
+        writer.member("requestedSchema", &self.requested_schema);
+        writer.optional("task", &self.task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The mode of a form question, where it is said.
@@ -4422,6 +3964,7 @@ impl ElicitationFormMode {
     pub const ALL: &'static [Self] = &[Self::Form];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Form => "form",
@@ -4445,12 +3988,14 @@ impl<'de> serde::Deserialize<'de> for ElicitationFormMode {
     }
 }
 impl ::core::fmt::Display for ElicitationFormMode {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for ElicitationFormMode {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "form" => Ok(Self::Form),
@@ -4490,6 +4035,7 @@ impl ElicitFormSchema {
     }
     /// Sets `required`.
     #[must_use]
+    #[inline]
     pub fn with_required(mut self, required: Vec<String>) -> Self {
         self.required = Some(required);
         self
@@ -4517,24 +4063,21 @@ impl<'de> support::Object<'de> for ElicitFormSchema {
         let mut properties = None;
         let mut required = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => schema = members.value()?,
-                support::Key::Known(1) => {
-                    members.constant("type", support::Constant::Text("object"))?;
-                }
-                support::Key::Known(2) => properties = Some(members.value()?),
-                support::Key::Known(3) => required = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut schema),
+                1 => members.constant("type", support::Constant::Text("object")),
+                2 => members.required(&mut properties),
+                3 => members.optional(&mut required),
+                _ => members.skip(),
+            }?;
         }
-        members.require(1)?;
+        let (true, Some(properties)) = (members.has(1), properties) else {
+            return Err(members.missing(&[1, 2]));
+        };
         Ok(Self {
             schema,
-            properties: support::required(properties, "properties")?,
+            properties,
             required,
             extra,
         })
@@ -4542,23 +4085,12 @@ impl<'de> support::Object<'de> for ElicitFormSchema {
 }
 impl serde::Serialize for ElicitFormSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.schema {
-            map.serialize_entry("$schema", value)?;
-        }
-        map.serialize_entry("type", "object")?;
-        map.serialize_entry("properties", &self.properties)?;
-        if let Some(value) = &self.required {
-            map.serialize_entry("required", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("$schema", &self.schema);
+        writer.member("type", "object");
+        writer.member("properties", &self.properties);
+        writer.optional("required", &self.required);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The fields of a form by name.
@@ -4566,18 +4098,21 @@ impl serde::Serialize for ElicitFormSchema {
 pub struct ElicitFormProperties(pub crate::Map<PrimitiveSchemaDefinition>);
 impl ::std::ops::Deref for ElicitFormProperties {
     type Target = crate::Map<PrimitiveSchemaDefinition>;
+    #[inline]
     fn deref(&self) -> &crate::Map<PrimitiveSchemaDefinition> {
         &self.0
     }
 }
 impl ::std::convert::From<ElicitFormProperties>
 for crate::Map<PrimitiveSchemaDefinition> {
+    #[inline]
     fn from(value: ElicitFormProperties) -> Self {
         value.0
     }
 }
 impl ::std::convert::From<crate::Map<PrimitiveSchemaDefinition>>
 for ElicitFormProperties {
+    #[inline]
     fn from(value: crate::Map<PrimitiveSchemaDefinition>) -> Self {
         Self(value)
     }
@@ -4667,28 +4202,30 @@ impl<'de> support::Object<'de> for ElicitRequestUrlParams {
         let mut url = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => {
-                    members.constant("mode", support::Constant::Text("url"))?;
-                }
-                support::Key::Known(2) => message = Some(members.value()?),
-                support::Key::Known(3) => elicitation_id = Some(members.value()?),
-                support::Key::Known(4) => url = Some(members.value()?),
-                support::Key::Known(5) => task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.constant("mode", support::Constant::Text("url")),
+                2 => members.required(&mut message),
+                3 => members.required(&mut elicitation_id),
+                4 => members.required(&mut url),
+                5 => members.optional(&mut task),
+                _ => members.skip(),
+            }?;
         }
-        members.require(1)?;
+        let (true, Some(message), Some(elicitation_id), Some(url)) = (
+            members.has(1),
+            message,
+            elicitation_id,
+            url,
+        ) else {
+            return Err(members.missing(&[1, 2, 3, 4]));
+        };
         Ok(Self {
             meta,
-            message: support::required(message, "message")?,
-            elicitation_id: support::required(elicitation_id, "elicitationId")?,
-            url: support::required(url, "url")?,
+            message,
+            elicitation_id,
+            url,
             task,
             extra,
         })
@@ -4696,25 +4233,14 @@ impl<'de> support::Object<'de> for ElicitRequestUrlParams {
 }
 impl serde::Serialize for ElicitRequestUrlParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("mode", "url")?;
-        map.serialize_entry("message", &self.message)?;
-        map.serialize_entry("elicitationId", &self.elicitation_id)?;
-        map.serialize_entry("url", &self.url)?;
-        if let Some(value) = &self.task {
-            map.serialize_entry("task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("mode", "url");
+        writer.member("message", &self.message);
+        writer.member("elicitationId", &self.elicitation_id);
+        writer.member("url", &self.url);
+        writer.optional("task", &self.task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// One field of a form.
@@ -4747,27 +4273,32 @@ impl<'de> serde::Deserialize<'de> for PrimitiveSchemaDefinition {
     }
 }
 impl From<NumberSchema> for PrimitiveSchemaDefinition {
+    #[inline]
     fn from(value: NumberSchema) -> Self {
         Self::Number(value)
     }
 }
 impl From<BooleanSchema> for PrimitiveSchemaDefinition {
+    #[inline]
     fn from(value: BooleanSchema) -> Self {
         Self::Boolean(value)
     }
 }
 impl From<EnumSchema> for PrimitiveSchemaDefinition {
+    #[inline]
     fn from(value: EnumSchema) -> Self {
         Self::Enum(value)
     }
 }
 impl From<StringSchema> for PrimitiveSchemaDefinition {
+    #[inline]
     fn from(value: StringSchema) -> Self {
         Self::String(value)
     }
 }
 impl support::MemberUnion for PrimitiveSchemaDefinition {
     const EXPECTED: &'static str = "an object of type `PrimitiveSchemaDefinition`: `NumberSchema` (with `type` `number` or `integer`), or `BooleanSchema` (with `type` `boolean`), or `EnumSchema` (with `enumNames` or with `enum` or with `oneOf` or with `items/enum` or with `items/anyOf`), or `StringSchema` (with `type` `string`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.is("type", &["number", "integer"]) {
             return Some(0);
@@ -4820,6 +4351,7 @@ pub struct StringSchema {
 impl StringSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             title: None,
@@ -4845,12 +4377,14 @@ impl StringSchema {
     }
     /// Sets `minLength`.
     #[must_use]
+    #[inline]
     pub fn with_min_length(mut self, min_length: u64) -> Self {
         self.min_length = Some(min_length);
         self
     }
     /// Sets `maxLength`.
     #[must_use]
+    #[inline]
     pub fn with_max_length(mut self, max_length: u64) -> Self {
         self.max_length = Some(max_length);
         self
@@ -4869,6 +4403,7 @@ impl StringSchema {
     }
 }
 impl Default for StringSchema {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -4901,28 +4436,21 @@ impl<'de> support::Object<'de> for StringSchema {
         let mut format = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => {
-                    min_length = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(4) => {
-                    max_length = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(5) => format = members.value()?,
-                support::Key::Known(6) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional_as(support::Unsigned, &mut min_length),
+                4 => members.optional_as(support::Unsigned, &mut max_length),
+                5 => members.optional(&mut format),
+                6 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         Ok(Self {
             title,
             description,
@@ -4936,34 +4464,15 @@ impl<'de> support::Object<'de> for StringSchema {
 }
 impl serde::Serialize for StringSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.min_length {
-            map.serialize_entry("minLength", value)?;
-        }
-        if let Some(value) = &self.max_length {
-            map.serialize_entry("maxLength", value)?;
-        }
-        if let Some(value) = &self.format {
-            map.serialize_entry("format", value)?;
-        }
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("minLength", &self.min_length);
+        writer.optional("maxLength", &self.max_length);
+        writer.optional("format", &self.format);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the text of a field has to be.
@@ -4988,6 +4497,7 @@ impl StringFormat {
     ];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Email => "email",
@@ -5014,12 +4524,14 @@ impl<'de> serde::Deserialize<'de> for StringFormat {
     }
 }
 impl ::core::fmt::Display for StringFormat {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for StringFormat {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "email" => Ok(Self::Email),
@@ -5125,22 +4637,22 @@ impl<'de> support::Object<'de> for NumberSchema {
         let mut maximum = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => kind = Some(members.value()?),
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => minimum = members.value()?,
-                support::Key::Known(4) => maximum = members.value()?,
-                support::Key::Known(5) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut kind),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional(&mut minimum),
+                4 => members.optional(&mut maximum),
+                5 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
+        let Some(kind) = kind else {
+            return Err(members.missing(&[0]));
+        };
         Ok(Self {
-            kind: support::required(kind, "type")?,
+            kind,
             title,
             description,
             minimum,
@@ -5152,31 +4664,14 @@ impl<'de> support::Object<'de> for NumberSchema {
 }
 impl serde::Serialize for NumberSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", &self.kind)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.minimum {
-            map.serialize_entry("minimum", value)?;
-        }
-        if let Some(value) = &self.maximum {
-            map.serialize_entry("maximum", value)?;
-        }
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", &self.kind);
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("minimum", &self.minimum);
+        writer.optional("maximum", &self.maximum);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Which numbers a field takes.
@@ -5192,6 +4687,7 @@ impl NumberKind {
     pub const ALL: &'static [Self] = &[Self::Number, Self::Integer];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Number => "number",
@@ -5216,12 +4712,14 @@ impl<'de> serde::Deserialize<'de> for NumberKind {
     }
 }
 impl ::core::fmt::Display for NumberKind {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for NumberKind {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "number" => Ok(Self::Number),
@@ -5246,6 +4744,7 @@ pub struct BooleanSchema {
 impl BooleanSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             title: None,
@@ -5268,12 +4767,14 @@ impl BooleanSchema {
     }
     /// Sets `default`.
     #[must_use]
+    #[inline]
     pub fn with_default(mut self, default: bool) -> Self {
         self.default = Some(default);
         self
     }
 }
 impl Default for BooleanSchema {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -5300,21 +4801,18 @@ impl<'de> support::Object<'de> for BooleanSchema {
         let mut description = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("boolean"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("boolean")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         Ok(Self {
             title,
             description,
@@ -5325,25 +4823,12 @@ impl<'de> support::Object<'de> for BooleanSchema {
 }
 impl serde::Serialize for BooleanSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "boolean")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "boolean");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A field with a choice.
@@ -5373,22 +4858,26 @@ impl<'de> serde::Deserialize<'de> for EnumSchema {
     }
 }
 impl From<LegacyTitledEnumSchema> for EnumSchema {
+    #[inline]
     fn from(value: LegacyTitledEnumSchema) -> Self {
         Self::Legacy(value)
     }
 }
 impl From<SingleSelectEnumSchema> for EnumSchema {
+    #[inline]
     fn from(value: SingleSelectEnumSchema) -> Self {
         Self::SingleSelect(value)
     }
 }
 impl From<MultiSelectEnumSchema> for EnumSchema {
+    #[inline]
     fn from(value: MultiSelectEnumSchema) -> Self {
         Self::MultiSelect(value)
     }
 }
 impl support::MemberUnion for EnumSchema {
     const EXPECTED: &'static str = "an object of type `EnumSchema`: `LegacyTitledEnumSchema` (with `enumNames`), or `SingleSelectEnumSchema` (with `enum` or with `oneOf`), or `MultiSelectEnumSchema` (with `items/enum` or with `items/anyOf`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("enumNames") {
             return Some(0);
@@ -5437,17 +4926,20 @@ impl<'de> serde::Deserialize<'de> for SingleSelectEnumSchema {
     }
 }
 impl From<UntitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
+    #[inline]
     fn from(value: UntitledSingleSelectEnumSchema) -> Self {
         Self::Untitled(value)
     }
 }
 impl From<TitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
+    #[inline]
     fn from(value: TitledSingleSelectEnumSchema) -> Self {
         Self::Titled(value)
     }
 }
 impl support::MemberUnion for SingleSelectEnumSchema {
     const EXPECTED: &'static str = "an object of type `SingleSelectEnumSchema`: `UntitledSingleSelectEnumSchema` (with `enum`), or `TitledSingleSelectEnumSchema` (with `oneOf`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("enum") {
             return Some(0);
@@ -5492,17 +4984,20 @@ impl<'de> serde::Deserialize<'de> for MultiSelectEnumSchema {
     }
 }
 impl From<UntitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
+    #[inline]
     fn from(value: UntitledMultiSelectEnumSchema) -> Self {
         Self::Untitled(value)
     }
 }
 impl From<TitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
+    #[inline]
     fn from(value: TitledMultiSelectEnumSchema) -> Self {
         Self::Titled(value)
     }
 }
 impl support::MemberUnion for MultiSelectEnumSchema {
     const EXPECTED: &'static str = "an object of type `MultiSelectEnumSchema`: `UntitledMultiSelectEnumSchema` (with `items/enum`), or `TitledMultiSelectEnumSchema` (with `items/anyOf`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("items/enum") {
             return Some(0);
@@ -5541,6 +5036,7 @@ pub struct UntitledSingleSelectEnumSchema {
 impl UntitledSingleSelectEnumSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             title: None,
@@ -5593,26 +5089,23 @@ impl<'de> support::Object<'de> for UntitledSingleSelectEnumSchema {
         let mut values = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => values = Some(members.value()?),
-                support::Key::Known(4) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.required(&mut values),
+                4 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(values)) = (members.has(0), values) else {
+            return Err(members.missing(&[0, 3]));
+        };
         Ok(Self {
             title,
             description,
-            values: support::required(values, "enum")?,
+            values,
             default,
             extra,
         })
@@ -5620,26 +5113,13 @@ impl<'de> support::Object<'de> for UntitledSingleSelectEnumSchema {
 }
 impl serde::Serialize for UntitledSingleSelectEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        map.serialize_entry("enum", &self.values)?;
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.member("enum", &self.values);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A choice of one value, shown by title.
@@ -5660,6 +5140,7 @@ pub struct TitledSingleSelectEnumSchema {
 impl TitledSingleSelectEnumSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(options: Vec<EnumOption>) -> Self {
         Self {
             title: None,
@@ -5712,26 +5193,23 @@ impl<'de> support::Object<'de> for TitledSingleSelectEnumSchema {
         let mut options = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => options = Some(members.value()?),
-                support::Key::Known(4) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.required(&mut options),
+                4 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(options)) = (members.has(0), options) else {
+            return Err(members.missing(&[0, 3]));
+        };
         Ok(Self {
             title,
             description,
-            options: support::required(options, "oneOf")?,
+            options,
             default,
             extra,
         })
@@ -5739,26 +5217,13 @@ impl<'de> support::Object<'de> for TitledSingleSelectEnumSchema {
 }
 impl serde::Serialize for TitledSingleSelectEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        map.serialize_entry("oneOf", &self.options)?;
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.member("oneOf", &self.options);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A choice of several values, shown as they are.
@@ -5808,12 +5273,14 @@ impl UntitledMultiSelectEnumSchema {
     }
     /// Sets `minItems`.
     #[must_use]
+    #[inline]
     pub fn with_min_items(mut self, min_items: u64) -> Self {
         self.min_items = Some(min_items);
         self
     }
     /// Sets `maxItems`.
     #[must_use]
+    #[inline]
     pub fn with_max_items(mut self, max_items: u64) -> Self {
         self.max_items = Some(max_items);
         self
@@ -5853,34 +5320,27 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("array"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => {
-                    min_items = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(4) => {
-                    max_items = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(5) => items = Some(members.value()?),
-                support::Key::Known(6) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("array")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional_as(support::Unsigned, &mut min_items),
+                4 => members.optional_as(support::Unsigned, &mut max_items),
+                5 => members.required(&mut items),
+                6 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(items)) = (members.has(0), items) else {
+            return Err(members.missing(&[0, 5]));
+        };
         Ok(Self {
             title,
             description,
             min_items,
             max_items,
-            items: support::required(items, "items")?,
+            items,
             default,
             extra,
         })
@@ -5888,32 +5348,15 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
 }
 impl serde::Serialize for UntitledMultiSelectEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "array")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.min_items {
-            map.serialize_entry("minItems", value)?;
-        }
-        if let Some(value) = &self.max_items {
-            map.serialize_entry("maxItems", value)?;
-        }
-        map.serialize_entry("items", &self.items)?;
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "array");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("minItems", &self.min_items);
+        writer.optional("maxItems", &self.max_items);
+        writer.member("items", &self.items);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The values of an untitled choice.
@@ -5928,6 +5371,7 @@ pub struct UntitledMultiSelectItems {
 impl UntitledMultiSelectItems {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             values,
@@ -5950,38 +5394,25 @@ impl<'de> support::Object<'de> for UntitledMultiSelectItems {
     ) -> Result<Self, A::Error> {
         let mut values = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => values = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.required(&mut values),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            values: support::required(values, "enum")?,
-            extra,
-        })
+        let (true, Some(values)) = (members.has(0), values) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { values, extra })
     }
 }
 impl serde::Serialize for UntitledMultiSelectItems {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        map.serialize_entry("enum", &self.values)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.member("enum", &self.values);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A choice of several values, shown by title.
@@ -6031,12 +5462,14 @@ impl TitledMultiSelectEnumSchema {
     }
     /// Sets `minItems`.
     #[must_use]
+    #[inline]
     pub fn with_min_items(mut self, min_items: u64) -> Self {
         self.min_items = Some(min_items);
         self
     }
     /// Sets `maxItems`.
     #[must_use]
+    #[inline]
     pub fn with_max_items(mut self, max_items: u64) -> Self {
         self.max_items = Some(max_items);
         self
@@ -6076,34 +5509,27 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("array"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => {
-                    min_items = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(4) => {
-                    max_items = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(5) => items = Some(members.value()?),
-                support::Key::Known(6) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("array")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional_as(support::Unsigned, &mut min_items),
+                4 => members.optional_as(support::Unsigned, &mut max_items),
+                5 => members.required(&mut items),
+                6 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(items)) = (members.has(0), items) else {
+            return Err(members.missing(&[0, 5]));
+        };
         Ok(Self {
             title,
             description,
             min_items,
             max_items,
-            items: support::required(items, "items")?,
+            items,
             default,
             extra,
         })
@@ -6111,32 +5537,15 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
 }
 impl serde::Serialize for TitledMultiSelectEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "array")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.min_items {
-            map.serialize_entry("minItems", value)?;
-        }
-        if let Some(value) = &self.max_items {
-            map.serialize_entry("maxItems", value)?;
-        }
-        map.serialize_entry("items", &self.items)?;
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "array");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("minItems", &self.min_items);
+        writer.optional("maxItems", &self.max_items);
+        writer.member("items", &self.items);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The values of a titled choice.
@@ -6151,6 +5560,7 @@ pub struct TitledMultiSelectItems {
 impl TitledMultiSelectItems {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(options: Vec<EnumOption>) -> Self {
         Self {
             options,
@@ -6173,33 +5583,23 @@ impl<'de> support::Object<'de> for TitledMultiSelectItems {
     ) -> Result<Self, A::Error> {
         let mut options = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => options = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut options),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            options: support::required(options, "anyOf")?,
-            extra,
-        })
+        let Some(options) = options else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { options, extra })
     }
 }
 impl serde::Serialize for TitledMultiSelectItems {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("anyOf", &self.options)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("anyOf", &self.options);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The older form of a titled choice: values and titles in two lists. Not for new forms.
@@ -6222,6 +5622,7 @@ pub struct LegacyTitledEnumSchema {
 impl LegacyTitledEnumSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             title: None,
@@ -6246,6 +5647,7 @@ impl LegacyTitledEnumSchema {
     }
     /// Sets `enumNames`.
     #[must_use]
+    #[inline]
     pub fn with_enum_names(mut self, enum_names: Vec<String>) -> Self {
         self.enum_names = Some(enum_names);
         self
@@ -6283,27 +5685,24 @@ impl<'de> support::Object<'de> for LegacyTitledEnumSchema {
         let mut enum_names = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => values = Some(members.value()?),
-                support::Key::Known(4) => enum_names = members.value()?,
-                support::Key::Known(5) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.required(&mut values),
+                4 => members.optional(&mut enum_names),
+                5 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(values)) = (members.has(0), values) else {
+            return Err(members.missing(&[0, 3]));
+        };
         Ok(Self {
             title,
             description,
-            values: support::required(values, "enum")?,
+            values,
             enum_names,
             default,
             extra,
@@ -6312,29 +5711,14 @@ impl<'de> support::Object<'de> for LegacyTitledEnumSchema {
 }
 impl serde::Serialize for LegacyTitledEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        map.serialize_entry("enum", &self.values)?;
-        if let Some(value) = &self.enum_names {
-            map.serialize_entry("enumNames", value)?;
-        }
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.member("enum", &self.values);
+        writer.optional("enumNames", &self.enum_names);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A value with its title.
@@ -6375,36 +5759,25 @@ impl<'de> support::Object<'de> for EnumOption {
         let mut value = None;
         let mut title = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => value = Some(members.value()?),
-                support::Key::Known(1) => title = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut value),
+                1 => members.required(&mut title),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            value: support::required(value, "const")?,
-            title: support::required(title, "title")?,
-            extra,
-        })
+        let (Some(value), Some(title)) = (value, title) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { value, title, extra })
     }
 }
 impl serde::Serialize for EnumOption {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("const", &self.value)?;
-        map.serialize_entry("title", &self.title)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("const", &self.value);
+        writer.member("title", &self.title);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Chosen values; an empty list is a statement and is kept.
@@ -6412,11 +5785,13 @@ impl serde::Serialize for EnumOption {
 pub struct EnumSelection(pub Vec<String>);
 impl ::std::ops::Deref for EnumSelection {
     type Target = Vec<String>;
+    #[inline]
     fn deref(&self) -> &Vec<String> {
         &self.0
     }
 }
 impl ::std::convert::From<EnumSelection> for Vec<String> {
+    #[inline]
     fn from(value: EnumSelection) -> Self {
         value.0
     }
@@ -6487,20 +5862,20 @@ impl<'de> support::Object<'de> for ElicitResult {
         let mut action = None;
         let mut content = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => action = Some(members.value()?),
-                support::Key::Known(2) => content = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut action),
+                2 => members.optional(&mut content),
+                _ => members.skip(),
+            }?;
         }
+        let Some(action) = action else {
+            return Err(members.missing(&[1]));
+        };
         Ok(Self {
             meta,
-            action: support::required(action, "action")?,
+            action,
             content,
             extra,
         })
@@ -6508,22 +5883,11 @@ impl<'de> support::Object<'de> for ElicitResult {
 }
 impl serde::Serialize for ElicitResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("action", &self.action)?;
-        if let Some(value) = &self.content {
-            map.serialize_entry("content", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("action", &self.action);
+        writer.optional("content", &self.content);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a person did with a question.
@@ -6541,6 +5905,7 @@ impl ElicitAction {
     pub const ALL: &'static [Self] = &[Self::Accept, Self::Decline, Self::Cancel];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Accept => "accept",
@@ -6566,12 +5931,14 @@ impl<'de> serde::Deserialize<'de> for ElicitAction {
     }
 }
 impl ::core::fmt::Display for ElicitAction {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for ElicitAction {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "accept" => Ok(Self::Accept),
@@ -6586,16 +5953,19 @@ impl ::core::str::FromStr for ElicitAction {
 pub struct ElicitContent(pub crate::Map<ElicitValue>);
 impl ::std::ops::Deref for ElicitContent {
     type Target = crate::Map<ElicitValue>;
+    #[inline]
     fn deref(&self) -> &crate::Map<ElicitValue> {
         &self.0
     }
 }
 impl ::std::convert::From<ElicitContent> for crate::Map<ElicitValue> {
+    #[inline]
     fn from(value: ElicitContent) -> Self {
         value.0
     }
 }
 impl ::std::convert::From<crate::Map<ElicitValue>> for ElicitContent {
+    #[inline]
     fn from(value: crate::Map<ElicitValue>) -> Self {
         Self(value)
     }
@@ -6642,21 +6012,25 @@ impl<'de> serde::Deserialize<'de> for ElicitValue {
     }
 }
 impl From<String> for ElicitValue {
+    #[inline]
     fn from(value: String) -> Self {
         Self::String(value)
     }
 }
 impl From<crate::Number> for ElicitValue {
+    #[inline]
     fn from(value: crate::Number) -> Self {
         Self::Number(value)
     }
 }
 impl From<bool> for ElicitValue {
+    #[inline]
     fn from(value: bool) -> Self {
         Self::Boolean(value)
     }
 }
 impl From<Vec<String>> for ElicitValue {
+    #[inline]
     fn from(value: Vec<String>) -> Self {
         Self::Strings(value)
     }
@@ -6664,12 +6038,15 @@ impl From<Vec<String>> for ElicitValue {
 impl support::KindUnion for ElicitValue {
     const EXPECTED: &'static str = "a string or a number or a boolean or an array (`ElicitValue`)";
     const KEEPS_NUMBERS: bool = true;
+    #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))
     }
+    #[inline]
     fn number(number: crate::Number) -> Option<Self> {
         Some(Self::Number(number))
     }
+    #[inline]
     fn boolean(value: bool) -> Option<Self> {
         Some(Self::Boolean(value))
     }
@@ -6703,17 +6080,20 @@ impl<'de> serde::Deserialize<'de> for ElicitResponse {
     }
 }
 impl From<CreateTaskResult> for ElicitResponse {
+    #[inline]
     fn from(value: CreateTaskResult) -> Self {
         Self::Task(value)
     }
 }
 impl From<ElicitResult> for ElicitResponse {
+    #[inline]
     fn from(value: ElicitResult) -> Self {
         Self::Complete(value)
     }
 }
 impl support::MemberUnion for ElicitResponse {
     const EXPECTED: &'static str = "an object of type `ElicitResponse`: `CreateTaskResult` (with `task`), or `ElicitResult` (anything else)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("task") {
             return Some(0);
@@ -6769,41 +6149,27 @@ impl<'de> support::Object<'de> for ElicitResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for ElicitResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells the client that a question at a web address has been dealt with there.
@@ -6846,47 +6212,33 @@ impl<'de> support::Object<'de> for ElicitationCompleteNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/elicitation/complete"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ElicitationCompleteNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/elicitation/complete")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/elicitation/complete");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/elicitation/complete`.
@@ -6933,38 +6285,29 @@ impl<'de> support::Object<'de> for ElicitationCompleteNotificationParams {
         let mut meta = None;
         let mut elicitation_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => elicitation_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut elicitation_id),
+                _ => members.skip(),
+            }?;
         }
+        let Some(elicitation_id) = elicitation_id else {
+            return Err(members.missing(&[1]));
+        };
         Ok(Self {
             meta,
-            elicitation_id: support::required(elicitation_id, "elicitationId")?,
+            elicitation_id,
             extra,
         })
     }
 }
 impl serde::Serialize for ElicitationCompleteNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("elicitationId", &self.elicitation_id)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("elicitationId", &self.elicitation_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks the client to run a model, plainly or as a task.
@@ -7015,50 +6358,40 @@ impl<'de> support::Object<'de> for CreateMessageRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("sampling/createMessage"),
-                        )?;
+                        )
                 }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for CreateMessageRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "sampling/createMessage")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "sampling/createMessage");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a model shall be given.
@@ -7095,6 +6428,7 @@ pub struct CreateMessageRequestParams {
 impl CreateMessageRequestParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: u64) -> Self {
         Self {
             meta: None,
@@ -7150,6 +6484,7 @@ impl CreateMessageRequestParams {
     }
     /// Sets `stopSequences`.
     #[must_use]
+    #[inline]
     pub fn with_stop_sequences(mut self, stop_sequences: Vec<String>) -> Self {
         self.stop_sequences = Some(stop_sequences);
         self
@@ -7162,6 +6497,7 @@ impl CreateMessageRequestParams {
     }
     /// Sets `tools`.
     #[must_use]
+    #[inline]
     pub fn with_tools(mut self, tools: Vec<Tool>) -> Self {
         self.tools = Some(tools);
         self
@@ -7218,32 +6554,30 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
         let mut tool_choice = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => messages = Some(members.value()?),
-                support::Key::Known(2) => {
-                    max_tokens = Some(members.value_seed(support::Unsigned)?);
-                }
-                support::Key::Known(3) => system_prompt = members.value()?,
-                support::Key::Known(4) => model_preferences = members.value()?,
-                support::Key::Known(5) => include_context = members.value()?,
-                support::Key::Known(6) => temperature = members.value()?,
-                support::Key::Known(7) => stop_sequences = members.value()?,
-                support::Key::Known(8) => metadata = members.value()?,
-                support::Key::Known(9) => tools = members.value()?,
-                support::Key::Known(10) => tool_choice = members.value()?,
-                support::Key::Known(11) => task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut messages),
+                2 => members.required_as(support::Unsigned, &mut max_tokens),
+                3 => members.optional(&mut system_prompt),
+                4 => members.optional(&mut model_preferences),
+                5 => members.optional(&mut include_context),
+                6 => members.optional(&mut temperature),
+                7 => members.optional(&mut stop_sequences),
+                8 => members.optional(&mut metadata),
+                9 => members.optional(&mut tools),
+                10 => members.optional(&mut tool_choice),
+                11 => members.optional(&mut task),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(messages), Some(max_tokens)) = (messages, max_tokens) else {
+            return Err(members.missing(&[1, 2]));
+        };
         Ok(Self {
             meta,
-            messages: support::required(messages, "messages")?,
-            max_tokens: support::required(max_tokens, "maxTokens")?,
+            messages,
+            max_tokens,
             system_prompt,
             model_preferences,
             include_context,
@@ -7259,47 +6593,20 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
 }
 impl serde::Serialize for CreateMessageRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("messages", &self.messages)?;
-        map.serialize_entry("maxTokens", &self.max_tokens)?;
-        if let Some(value) = &self.system_prompt {
-            map.serialize_entry("systemPrompt", value)?;
-        }
-        if let Some(value) = &self.model_preferences {
-            map.serialize_entry("modelPreferences", value)?;
-        }
-        if let Some(value) = &self.include_context {
-            map.serialize_entry("includeContext", value)?;
-        }
-        if let Some(value) = &self.temperature {
-            map.serialize_entry("temperature", value)?;
-        }
-        if let Some(value) = &self.stop_sequences {
-            map.serialize_entry("stopSequences", value)?;
-        }
-        if let Some(value) = &self.metadata {
-            map.serialize_entry("metadata", value)?;
-        }
-        if let Some(value) = &self.tools {
-            map.serialize_entry("tools", value)?;
-        }
-        if let Some(value) = &self.tool_choice {
-            map.serialize_entry("toolChoice", value)?;
-        }
-        if let Some(value) = &self.task {
-            map.serialize_entry("task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("messages", &self.messages);
+        writer.member("maxTokens", &self.max_tokens);
+        writer.optional("systemPrompt", &self.system_prompt);
+        writer.optional("modelPreferences", &self.model_preferences);
+        writer.optional("includeContext", &self.include_context);
+        writer.optional("temperature", &self.temperature);
+        writer.optional("stopSequences", &self.stop_sequences);
+        writer.optional("metadata", &self.metadata);
+        writer.optional("tools", &self.tools);
+        writer.optional("toolChoice", &self.tool_choice);
+        writer.optional("task", &self.task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Which context of other servers a model gets.
@@ -7317,6 +6624,7 @@ impl IncludeContext {
     pub const ALL: &'static [Self] = &[Self::None, Self::ThisServer, Self::AllServers];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -7342,12 +6650,14 @@ impl<'de> serde::Deserialize<'de> for IncludeContext {
     }
 }
 impl ::core::fmt::Display for IncludeContext {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for IncludeContext {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "none" => Ok(Self::None),
@@ -7377,6 +6687,7 @@ pub struct ModelPreferences {
 impl ModelPreferences {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             hints: None,
@@ -7388,6 +6699,7 @@ impl ModelPreferences {
     }
     /// Sets `hints`.
     #[must_use]
+    #[inline]
     pub fn with_hints(mut self, hints: Vec<ModelHint>) -> Self {
         self.hints = Some(hints);
         self
@@ -7421,6 +6733,7 @@ impl ModelPreferences {
     }
 }
 impl Default for ModelPreferences {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -7448,17 +6761,14 @@ impl<'de> support::Object<'de> for ModelPreferences {
         let mut speed_priority = None;
         let mut intelligence_priority = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => hints = members.value()?,
-                support::Key::Known(1) => cost_priority = members.value()?,
-                support::Key::Known(2) => speed_priority = members.value()?,
-                support::Key::Known(3) => intelligence_priority = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut hints),
+                1 => members.optional(&mut cost_priority),
+                2 => members.optional(&mut speed_priority),
+                3 => members.optional(&mut intelligence_priority),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             hints,
@@ -7471,27 +6781,12 @@ impl<'de> support::Object<'de> for ModelPreferences {
 }
 impl serde::Serialize for ModelPreferences {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.hints {
-            map.serialize_entry("hints", value)?;
-        }
-        if let Some(value) = &self.cost_priority {
-            map.serialize_entry("costPriority", value)?;
-        }
-        if let Some(value) = &self.speed_priority {
-            map.serialize_entry("speedPriority", value)?;
-        }
-        if let Some(value) = &self.intelligence_priority {
-            map.serialize_entry("intelligencePriority", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("hints", &self.hints);
+        writer.optional("costPriority", &self.cost_priority);
+        writer.optional("speedPriority", &self.speed_priority);
+        writer.optional("intelligencePriority", &self.intelligence_priority);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A hint at a model.
@@ -7506,6 +6801,7 @@ pub struct ModelHint {
 impl ModelHint {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             name: None,
@@ -7520,6 +6816,7 @@ impl ModelHint {
     }
 }
 impl Default for ModelHint {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -7539,32 +6836,20 @@ impl<'de> support::Object<'de> for ModelHint {
     ) -> Result<Self, A::Error> {
         let mut name = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => name = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut name),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { name, extra })
     }
 }
 impl serde::Serialize for ModelHint {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.name {
-            map.serialize_entry("name", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("name", &self.name);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// How a model may use tools.
@@ -7579,6 +6864,7 @@ pub struct ToolChoice {
 impl ToolChoice {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             mode: None,
@@ -7593,6 +6879,7 @@ impl ToolChoice {
     }
 }
 impl Default for ToolChoice {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -7612,32 +6899,20 @@ impl<'de> support::Object<'de> for ToolChoice {
     ) -> Result<Self, A::Error> {
         let mut mode = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => mode = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut mode),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { mode, extra })
     }
 }
 impl serde::Serialize for ToolChoice {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.mode {
-            map.serialize_entry("mode", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("mode", &self.mode);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A rule for the use of tools.
@@ -7655,6 +6930,7 @@ impl ToolChoiceMode {
     pub const ALL: &'static [Self] = &[Self::Auto, Self::Required, Self::None];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -7680,12 +6956,14 @@ impl<'de> serde::Deserialize<'de> for ToolChoiceMode {
     }
 }
 impl ::core::fmt::Display for ToolChoiceMode {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for ToolChoiceMode {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "auto" => Ok(Self::Auto),
@@ -7746,41 +7024,27 @@ impl<'de> support::Object<'de> for SamplingMessage {
         let mut content = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => role = Some(members.value()?),
-                support::Key::Known(1) => content = Some(members.value()?),
-                support::Key::Known(2) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut role),
+                1 => members.required(&mut content),
+                2 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            role: support::required(role, "role")?,
-            content: support::required(content, "content")?,
-            meta,
-            extra,
-        })
+        let (Some(role), Some(content)) = (role, content) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { role, content, meta, extra })
     }
 }
 impl serde::Serialize for SamplingMessage {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("role", &self.role)?;
-        map.serialize_entry("content", &self.content)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("role", &self.role);
+        writer.member("content", &self.content);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// One block or several; which of the two is kept.
@@ -7807,11 +7071,13 @@ impl<'de> serde::Deserialize<'de> for SamplingMessageContent {
     }
 }
 impl From<SamplingMessageContentBlock> for SamplingMessageContent {
+    #[inline]
     fn from(value: SamplingMessageContentBlock) -> Self {
         Self::Block(value)
     }
 }
 impl From<Vec<SamplingMessageContentBlock>> for SamplingMessageContent {
+    #[inline]
     fn from(value: Vec<SamplingMessageContentBlock>) -> Self {
         Self::Blocks(value)
     }
@@ -7862,26 +7128,31 @@ impl<'de> serde::Deserialize<'de> for SamplingMessageContentBlock {
     }
 }
 impl From<TextContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: TextContent) -> Self {
         Self::Text(value)
     }
 }
 impl From<ImageContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: ImageContent) -> Self {
         Self::Image(value)
     }
 }
 impl From<AudioContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: AudioContent) -> Self {
         Self::Audio(value)
     }
 }
 impl From<ToolUseContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: ToolUseContent) -> Self {
         Self::ToolUse(value)
     }
 }
 impl From<ToolResultContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: ToolResultContent) -> Self {
         Self::ToolResult(value)
     }
@@ -7966,26 +7237,24 @@ impl<'de> support::Object<'de> for ToolUseContent {
         let mut input = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("tool_use"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => name = Some(members.value()?),
-                support::Key::Known(3) => input = Some(members.value()?),
-                support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("tool_use")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut name),
+                3 => members.required(&mut input),
+                4 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(id), Some(name), Some(input)) = (members.has(0), id, name, input)
+        else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
         Ok(Self {
-            id: support::required(id, "id")?,
-            name: support::required(name, "name")?,
-            input: support::required(input, "input")?,
+            id,
+            name,
+            input,
             meta,
             extra,
         })
@@ -7993,22 +7262,13 @@ impl<'de> support::Object<'de> for ToolUseContent {
 }
 impl serde::Serialize for ToolUseContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "tool_use")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("input", &self.input)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "tool_use");
+        writer.member("id", &self.id);
+        writer.member("name", &self.name);
+        writer.member("input", &self.input);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a tool gave to a model.
@@ -8052,6 +7312,7 @@ impl ToolResultContent {
     }
     /// Sets `isError`.
     #[must_use]
+    #[inline]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
@@ -8089,26 +7350,27 @@ impl<'de> support::Object<'de> for ToolResultContent {
         let mut is_error = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("tool_result"))?;
-                }
-                support::Key::Known(1) => tool_use_id = Some(members.value()?),
-                support::Key::Known(2) => content = Some(members.value()?),
-                support::Key::Known(3) => structured_content = members.value()?,
-                support::Key::Known(4) => is_error = members.value()?,
-                support::Key::Known(5) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("tool_result")),
+                1 => members.required(&mut tool_use_id),
+                2 => members.required(&mut content),
+                3 => members.optional(&mut structured_content),
+                4 => members.optional(&mut is_error),
+                5 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(tool_use_id), Some(content)) = (
+            members.has(0),
+            tool_use_id,
+            content,
+        ) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            tool_use_id: support::required(tool_use_id, "toolUseId")?,
-            content: support::required(content, "content")?,
+            tool_use_id,
+            content,
             structured_content,
             is_error,
             meta,
@@ -8118,27 +7380,14 @@ impl<'de> support::Object<'de> for ToolResultContent {
 }
 impl serde::Serialize for ToolResultContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "tool_result")?;
-        map.serialize_entry("toolUseId", &self.tool_use_id)?;
-        map.serialize_entry("content", &self.content)?;
-        if let Some(value) = &self.structured_content {
-            map.serialize_entry("structuredContent", value)?;
-        }
-        if let Some(value) = &self.is_error {
-            map.serialize_entry("isError", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "tool_result");
+        writer.member("toolUseId", &self.tool_use_id);
+        writer.member("content", &self.content);
+        writer.optional("structuredContent", &self.structured_content);
+        writer.optional("isError", &self.is_error);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the model said.
@@ -8213,24 +7462,24 @@ impl<'de> support::Object<'de> for CreateMessageResult {
         let mut model = None;
         let mut stop_reason = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => role = Some(members.value()?),
-                support::Key::Known(2) => content = Some(members.value()?),
-                support::Key::Known(3) => model = Some(members.value()?),
-                support::Key::Known(4) => stop_reason = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut role),
+                2 => members.required(&mut content),
+                3 => members.required(&mut model),
+                4 => members.optional(&mut stop_reason),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(role), Some(content), Some(model)) = (role, content, model) else {
+            return Err(members.missing(&[1, 2, 3]));
+        };
         Ok(Self {
             meta,
-            role: support::required(role, "role")?,
-            content: support::required(content, "content")?,
-            model: support::required(model, "model")?,
+            role,
+            content,
+            model,
             stop_reason,
             extra,
         })
@@ -8238,24 +7487,13 @@ impl<'de> support::Object<'de> for CreateMessageResult {
 }
 impl serde::Serialize for CreateMessageResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("role", &self.role)?;
-        map.serialize_entry("content", &self.content)?;
-        map.serialize_entry("model", &self.model)?;
-        if let Some(value) = &self.stop_reason {
-            map.serialize_entry("stopReason", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("role", &self.role);
+        writer.member("content", &self.content);
+        writer.member("model", &self.model);
+        writer.optional("stopReason", &self.stop_reason);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What `sampling/createMessage` may answer.
@@ -8282,17 +7520,20 @@ impl<'de> serde::Deserialize<'de> for CreateMessageResponse {
     }
 }
 impl From<CreateTaskResult> for CreateMessageResponse {
+    #[inline]
     fn from(value: CreateTaskResult) -> Self {
         Self::Task(value)
     }
 }
 impl From<CreateMessageResult> for CreateMessageResponse {
+    #[inline]
     fn from(value: CreateMessageResult) -> Self {
         Self::Complete(value)
     }
 }
 impl support::MemberUnion for CreateMessageResponse {
     const EXPECTED: &'static str = "an object of type `CreateMessageResponse`: `CreateTaskResult` (with `task`), or `CreateMessageResult` (anything else)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("task") {
             return Some(0);
@@ -8351,41 +7592,27 @@ impl<'de> support::Object<'de> for CreateMessageResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for CreateMessageResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the client's roots.
@@ -8439,48 +7666,29 @@ impl<'de> support::Object<'de> for ListRootsRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("roots/list"))?;
-                }
-                support::Key::Known(3) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("roots/list")),
+                3 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params,
-            extra,
-        })
+        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for ListRootsRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "roots/list")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "roots/list");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The client's roots.
@@ -8497,6 +7705,7 @@ pub struct ListRootsResult {
 impl ListRootsResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(roots: Vec<Root>) -> Self {
         Self {
             meta: None,
@@ -8527,38 +7736,25 @@ impl<'de> support::Object<'de> for ListRootsResult {
         let mut meta = None;
         let mut roots = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => roots = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut roots),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta,
-            roots: support::required(roots, "roots")?,
-            extra,
-        })
+        let Some(roots) = roots else {
+            return Err(members.missing(&[1]));
+        };
+        Ok(Self { meta, roots, extra })
     }
 }
 impl serde::Serialize for ListRootsResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("roots", &self.roots)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("roots", &self.roots);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `roots/list`.
@@ -8599,41 +7795,27 @@ impl<'de> support::Object<'de> for ListRootsResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for ListRootsResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A place the server may work in.
@@ -8690,43 +7872,27 @@ impl<'de> support::Object<'de> for Root {
         let mut name = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => uri = Some(members.value()?),
-                support::Key::Known(1) => name = members.value()?,
-                support::Key::Known(2) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut uri),
+                1 => members.optional(&mut name),
+                2 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            uri: support::required(uri, "uri")?,
-            name,
-            meta,
-            extra,
-        })
+        let Some(uri) = uri else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { uri, name, meta, extra })
     }
 }
 impl serde::Serialize for Root {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("uri", &self.uri)?;
-        if let Some(value) = &self.name {
-            map.serialize_entry("name", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("uri", &self.uri);
+        writer.optional("name", &self.name);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Takes back a request in flight. Tasks are cancelled with `tasks/cancel` instead.
@@ -8769,47 +7935,33 @@ impl<'de> support::Object<'de> for CancelledNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/cancelled"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for CancelledNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/cancelled")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/cancelled");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/cancelled`.
@@ -8828,6 +7980,7 @@ pub struct CancelledNotificationParams {
 impl CancelledNotificationParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -8856,6 +8009,7 @@ impl CancelledNotificationParams {
     }
 }
 impl Default for CancelledNotificationParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -8877,16 +8031,13 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
         let mut request_id = None;
         let mut reason = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => request_id = members.value()?,
-                support::Key::Known(2) => reason = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.optional(&mut request_id),
+                2 => members.optional(&mut reason),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             meta,
@@ -8898,24 +8049,11 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
 }
 impl serde::Serialize for CancelledNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        if let Some(value) = &self.request_id {
-            map.serialize_entry("requestId", value)?;
-        }
-        if let Some(value) = &self.reason {
-            map.serialize_entry("reason", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.optional("requestId", &self.request_id);
+        writer.optional("reason", &self.reason);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells how far a request has come; of a task until it is terminal.
@@ -8958,47 +8096,33 @@ impl<'de> support::Object<'de> for ProgressNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/progress"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ProgressNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/progress")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/progress");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/progress`.
@@ -9078,23 +8202,23 @@ impl<'de> support::Object<'de> for ProgressNotificationParams {
         let mut total = None;
         let mut message = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => progress_token = Some(members.value()?),
-                support::Key::Known(2) => progress = Some(members.value()?),
-                support::Key::Known(3) => total = members.value()?,
-                support::Key::Known(4) => message = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut progress_token),
+                2 => members.required(&mut progress),
+                3 => members.optional(&mut total),
+                4 => members.optional(&mut message),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(progress_token), Some(progress)) = (progress_token, progress) else {
+            return Err(members.missing(&[1, 2]));
+        };
         Ok(Self {
             meta,
-            progress_token: support::required(progress_token, "progressToken")?,
-            progress: support::required(progress, "progress")?,
+            progress_token,
+            progress,
             total,
             message,
             extra,
@@ -9103,26 +8227,13 @@ impl<'de> support::Object<'de> for ProgressNotificationParams {
 }
 impl serde::Serialize for ProgressNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("progressToken", &self.progress_token)?;
-        map.serialize_entry("progress", &self.progress)?;
-        if let Some(value) = &self.total {
-            map.serialize_entry("total", value)?;
-        }
-        if let Some(value) = &self.message {
-            map.serialize_entry("message", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("progressToken", &self.progress_token);
+        writer.member("progress", &self.progress);
+        writer.optional("total", &self.total);
+        writer.optional("message", &self.message);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for log messages from a level up.
@@ -9173,50 +8284,37 @@ impl<'de> support::Object<'de> for SetLevelRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => {
                     members
-                        .constant(
-                            "method",
-                            support::Constant::Text("logging/setLevel"),
-                        )?;
+                        .constant("method", support::Constant::Text("logging/setLevel"))
                 }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for SetLevelRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "logging/setLevel")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "logging/setLevel");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `logging/setLevel`.
@@ -9263,38 +8361,25 @@ impl<'de> support::Object<'de> for SetLevelRequestParams {
         let mut meta = None;
         let mut level = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => level = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut level),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta,
-            level: support::required(level, "level")?,
-            extra,
-        })
+        let Some(level) = level else {
+            return Err(members.missing(&[1]));
+        };
+        Ok(Self { meta, level, extra })
     }
 }
 impl serde::Serialize for SetLevelRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("level", &self.level)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("level", &self.level);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A log message.
@@ -9337,47 +8422,33 @@ impl<'de> support::Object<'de> for LoggingMessageNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/message"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for LoggingMessageNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/message")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/message");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/message`.
@@ -9438,46 +8509,35 @@ impl<'de> support::Object<'de> for LoggingMessageNotificationParams {
         let mut logger = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => level = Some(members.value()?),
-                support::Key::Known(2) => logger = members.value()?,
-                support::Key::Known(3) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut level),
+                2 => members.optional(&mut logger),
+                3 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(level), Some(data)) = (level, data) else {
+            return Err(members.missing(&[1, 3]));
+        };
         Ok(Self {
             meta,
-            level: support::required(level, "level")?,
+            level,
             logger,
-            data: support::required(data, "data")?,
+            data,
             extra,
         })
     }
 }
 impl serde::Serialize for LoggingMessageNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("level", &self.level)?;
-        if let Some(value) = &self.logger {
-            map.serialize_entry("logger", value)?;
-        }
-        map.serialize_entry("data", &self.data)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("level", &self.level);
+        writer.optional("logger", &self.logger);
+        writer.member("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// How grave a log message is, from the mildest up.
@@ -9514,6 +8574,7 @@ impl LoggingLevel {
     ];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
@@ -9553,12 +8614,14 @@ impl<'de> serde::Deserialize<'de> for LoggingLevel {
     }
 }
 impl ::core::fmt::Display for LoggingLevel {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for LoggingLevel {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "debug" => Ok(Self::Debug),
@@ -9594,6 +8657,7 @@ impl ToolListChangedNotification {
     pub const METHOD: &'static str = "notifications/tools/list_changed";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             params: None,
@@ -9608,6 +8672,7 @@ impl ToolListChangedNotification {
     }
 }
 impl Default for ToolListChangedNotification {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -9631,46 +8696,33 @@ impl<'de> support::Object<'de> for ToolListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tools/list_changed"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
+        if !(members.has(0) && members.has(1)) {
+            return Err(members.missing(&[0, 1]));
+        }
         Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ToolListChangedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/tools/list_changed")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/tools/list_changed");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells that the list of prompts changed.
@@ -9687,6 +8739,7 @@ impl PromptListChangedNotification {
     pub const METHOD: &'static str = "notifications/prompts/list_changed";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             params: None,
@@ -9701,6 +8754,7 @@ impl PromptListChangedNotification {
     }
 }
 impl Default for PromptListChangedNotification {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -9724,46 +8778,33 @@ impl<'de> support::Object<'de> for PromptListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/prompts/list_changed"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
+        if !(members.has(0) && members.has(1)) {
+            return Err(members.missing(&[0, 1]));
+        }
         Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for PromptListChangedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/prompts/list_changed")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/prompts/list_changed");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells that the list of resources changed.
@@ -9780,6 +8821,7 @@ impl ResourceListChangedNotification {
     pub const METHOD: &'static str = "notifications/resources/list_changed";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             params: None,
@@ -9794,6 +8836,7 @@ impl ResourceListChangedNotification {
     }
 }
 impl Default for ResourceListChangedNotification {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -9817,48 +8860,35 @@ impl<'de> support::Object<'de> for ResourceListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text(
                                 "notifications/resources/list_changed",
                             ),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
+        if !(members.has(0) && members.has(1)) {
+            return Err(members.missing(&[0, 1]));
+        }
         Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ResourceListChangedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/resources/list_changed")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/resources/list_changed");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells that the client's roots changed.
@@ -9875,6 +8905,7 @@ impl RootsListChangedNotification {
     pub const METHOD: &'static str = "notifications/roots/list_changed";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             params: None,
@@ -9889,6 +8920,7 @@ impl RootsListChangedNotification {
     }
 }
 impl Default for RootsListChangedNotification {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -9912,46 +8944,33 @@ impl<'de> support::Object<'de> for RootsListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/roots/list_changed"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
+        if !(members.has(0) && members.has(1)) {
+            return Err(members.missing(&[0, 1]));
+        }
         Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for RootsListChangedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/roots/list_changed")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/roots/list_changed");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells a subscriber that a resource changed.
@@ -9994,47 +9013,33 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/resources/updated"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ResourceUpdatedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/resources/updated")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/resources/updated");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/resources/updated`.
@@ -10081,37 +9086,24 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotificationParams {
         let mut meta = None;
         let mut uri = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => uri = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut uri),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta,
-            uri: support::required(uri, "uri")?,
-            extra,
-        })
+        let Some(uri) = uri else {
+            return Err(members.missing(&[1]));
+        };
+        Ok(Self { meta, uri, extra })
     }
 }
 impl serde::Serialize for ResourceUpdatedNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("uri", &self.uri)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("uri", &self.uri);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

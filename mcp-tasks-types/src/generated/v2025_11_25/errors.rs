@@ -27,6 +27,7 @@ pub enum ErrorCode {
 impl ErrorCode {
     /// The number of the code.
     #[must_use]
+    #[inline]
     pub const fn code(self) -> i64 {
         match self {
             Self::ParseError => -32700,
@@ -40,6 +41,7 @@ impl ErrorCode {
     }
     /// The code of a number.
     #[must_use]
+    #[inline]
     pub const fn from_code(code: i64) -> Self {
         match code {
             -32700 => Self::ParseError,
@@ -80,6 +82,7 @@ impl ErrorCodeData {
     /// # Errors
     ///
     /// When the data does not have the shape that belongs to the code.
+    #[inline]
     pub fn decode(
         code: ErrorCode,
         raw: &crate::RawJson,
@@ -97,6 +100,7 @@ impl ErrorCodeData {
     /// # Errors
     ///
     /// Never for data that was read; writing is fallible by its interface.
+    #[inline]
     pub fn encode(&self) -> Result<crate::RawJson, crate::JsonError> {
         match self {
             Self::UrlElicitationRequired(data) => crate::RawJson::new(data),
@@ -152,43 +156,27 @@ impl<'de> support::Object<'de> for ErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    code = Some(members.value_seed(support::Integer)?);
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required_as(support::Integer, &mut code),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            code: support::required(code, "code")?,
-            message: support::required(message, "message")?,
-            data,
-            extra,
-        })
+        let (Some(code), Some(message)) = (code, message) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { code, message, data, extra })
     }
 }
 impl serde::Serialize for ErrorObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &self.code)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(value) = &self.data {
-            map.serialize_entry("data", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &self.code);
+        writer.member("message", &self.message);
+        writer.optional("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The answer to a request for which the person has to visit web addresses first.
@@ -235,43 +223,27 @@ impl<'de> support::Object<'de> for UrlElicitationRequiredError {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = members.value()?,
-                support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.optional(&mut id),
+                2 => members.required(&mut error),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id,
-            error: support::required(error, "error")?,
-            extra,
-        })
+        let (true, Some(error)) = (members.has(0), error) else {
+            return Err(members.missing(&[0, 2]));
+        };
+        Ok(Self { id, error, extra })
     }
 }
 impl serde::Serialize for UrlElicitationRequiredError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        if let Some(value) = &self.id {
-            map.serialize_entry("id", value)?;
-        }
-        map.serialize_entry("error", &self.error)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.optional("id", &self.id);
+        writer.member("error", &self.error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The error inside URLElicitationRequiredError.
@@ -315,41 +287,27 @@ impl<'de> support::Object<'de> for UrlElicitationRequiredErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32042))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("code", support::Constant::Integer(-32042)),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            data: support::required(data, "data")?,
-            extra,
-        })
+        let (true, Some(message), Some(data)) = (members.has(0), message, data) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { message, data, extra })
     }
 }
 impl serde::Serialize for UrlElicitationRequiredErrorObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &-32042i64)?;
-        map.serialize_entry("message", &self.message)?;
-        map.serialize_entry("data", &self.data)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &-32042i64);
+        writer.member("message", &self.message);
+        writer.member("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Which web addresses the person has to visit.
@@ -364,6 +322,7 @@ pub struct UrlElicitationRequiredErrorData {
 impl UrlElicitationRequiredErrorData {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self {
             elicitations,
@@ -386,32 +345,22 @@ impl<'de> support::Object<'de> for UrlElicitationRequiredErrorData {
     ) -> Result<Self, A::Error> {
         let mut elicitations = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => elicitations = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut elicitations),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            elicitations: support::required(elicitations, "elicitations")?,
-            extra,
-        })
+        let Some(elicitations) = elicitations else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { elicitations, extra })
     }
 }
 impl serde::Serialize for UrlElicitationRequiredErrorData {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("elicitations", &self.elicitations)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("elicitations", &self.elicitations);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

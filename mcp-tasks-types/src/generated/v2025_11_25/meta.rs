@@ -15,11 +15,13 @@ pub struct MetaObject {
 impl MetaObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self { extra: crate::Extra::new() }
     }
 }
 impl Default for MetaObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -38,28 +40,18 @@ impl<'de> support::Object<'de> for MetaObject {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { extra })
     }
 }
 impl serde::Serialize for MetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let writer = support::Writer::begin(serializer)?;
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a request.
@@ -76,6 +68,7 @@ pub struct RequestMetaObject {
 impl RequestMetaObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             progress_token: None,
@@ -103,6 +96,7 @@ impl RequestMetaObject {
     }
 }
 impl Default for RequestMetaObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -126,15 +120,12 @@ impl<'de> support::Object<'de> for RequestMetaObject {
         let mut progress_token = None;
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => progress_token = members.value()?,
-                support::Key::Known(1) => related_task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut progress_token),
+                1 => members.optional(&mut related_task),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             progress_token,
@@ -145,21 +136,10 @@ impl<'de> support::Object<'de> for RequestMetaObject {
 }
 impl serde::Serialize for RequestMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.progress_token {
-            map.serialize_entry("progressToken", value)?;
-        }
-        if let Some(value) = &self.related_task {
-            map.serialize_entry("io.modelcontextprotocol/related-task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("progressToken", &self.progress_token);
+        writer.optional("io.modelcontextprotocol/related-task", &self.related_task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a result.
@@ -174,6 +154,7 @@ pub struct ResultMetaObject {
 impl ResultMetaObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             related_task: None,
@@ -191,6 +172,7 @@ impl ResultMetaObject {
     }
 }
 impl Default for ResultMetaObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -210,32 +192,20 @@ impl<'de> support::Object<'de> for ResultMetaObject {
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => related_task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut related_task),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { related_task, extra })
     }
 }
 impl serde::Serialize for ResultMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.related_task {
-            map.serialize_entry("io.modelcontextprotocol/related-task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("io.modelcontextprotocol/related-task", &self.related_task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a notification.
@@ -250,6 +220,7 @@ pub struct NotificationMetaObject {
 impl NotificationMetaObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             related_task: None,
@@ -267,6 +238,7 @@ impl NotificationMetaObject {
     }
 }
 impl Default for NotificationMetaObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -286,32 +258,20 @@ impl<'de> support::Object<'de> for NotificationMetaObject {
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => related_task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut related_task),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { related_task, extra })
     }
 }
 impl serde::Serialize for NotificationMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.related_task {
-            map.serialize_entry("io.modelcontextprotocol/related-task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("io.modelcontextprotocol/related-task", &self.related_task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of the result that creates a task.
@@ -328,6 +288,7 @@ pub struct CreateTaskResultMetaObject {
 impl CreateTaskResultMetaObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             model_immediate_response: None,
@@ -355,6 +316,7 @@ impl CreateTaskResultMetaObject {
     }
 }
 impl Default for CreateTaskResultMetaObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -378,15 +340,12 @@ impl<'de> support::Object<'de> for CreateTaskResultMetaObject {
         let mut model_immediate_response = None;
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => model_immediate_response = members.value()?,
-                support::Key::Known(1) => related_task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut model_immediate_response),
+                1 => members.optional(&mut related_task),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             model_immediate_response,
@@ -397,24 +356,14 @@ impl<'de> support::Object<'de> for CreateTaskResultMetaObject {
 }
 impl serde::Serialize for CreateTaskResultMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.model_immediate_response {
-            map.serialize_entry(
+        let mut writer = support::Writer::begin(serializer)?;
+        writer
+            .optional(
                 "io.modelcontextprotocol/model-immediate-response",
-                value,
-            )?;
-        }
-        if let Some(value) = &self.related_task {
-            map.serialize_entry("io.modelcontextprotocol/related-task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+                &self.model_immediate_response,
+            );
+        writer.optional("io.modelcontextprotocol/related-task", &self.related_task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a client can do in a session. A member that is present means support, also as `{}`; unknown ones are kept.
@@ -437,6 +386,7 @@ pub struct ClientCapabilities {
 impl ClientCapabilities {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             tasks: None,
@@ -485,6 +435,7 @@ impl ClientCapabilities {
     }
 }
 impl Default for ClientCapabilities {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -514,18 +465,15 @@ impl<'de> support::Object<'de> for ClientCapabilities {
         let mut roots = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => tasks = members.value()?,
-                support::Key::Known(1) => elicitation = members.value()?,
-                support::Key::Known(2) => sampling = members.value()?,
-                support::Key::Known(3) => roots = members.value()?,
-                support::Key::Known(4) => experimental = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut tasks),
+                1 => members.optional(&mut elicitation),
+                2 => members.optional(&mut sampling),
+                3 => members.optional(&mut roots),
+                4 => members.optional(&mut experimental),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             tasks,
@@ -539,30 +487,13 @@ impl<'de> support::Object<'de> for ClientCapabilities {
 }
 impl serde::Serialize for ClientCapabilities {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.tasks {
-            map.serialize_entry("tasks", value)?;
-        }
-        if let Some(value) = &self.elicitation {
-            map.serialize_entry("elicitation", value)?;
-        }
-        if let Some(value) = &self.sampling {
-            map.serialize_entry("sampling", value)?;
-        }
-        if let Some(value) = &self.roots {
-            map.serialize_entry("roots", value)?;
-        }
-        if let Some(value) = &self.experimental {
-            map.serialize_entry("experimental", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("tasks", &self.tasks);
+        writer.optional("elicitation", &self.elicitation);
+        writer.optional("sampling", &self.sampling);
+        writer.optional("roots", &self.roots);
+        writer.optional("experimental", &self.experimental);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a server offers in a session. A member that is present means support, also as `{}`; unknown ones are kept.
@@ -589,6 +520,7 @@ pub struct ServerCapabilities {
 impl ServerCapabilities {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             tasks: None,
@@ -648,6 +580,7 @@ impl ServerCapabilities {
     }
 }
 impl Default for ServerCapabilities {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -681,20 +614,17 @@ impl<'de> support::Object<'de> for ServerCapabilities {
         let mut logging = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => tasks = members.value()?,
-                support::Key::Known(1) => tools = members.value()?,
-                support::Key::Known(2) => prompts = members.value()?,
-                support::Key::Known(3) => resources = members.value()?,
-                support::Key::Known(4) => completions = members.value()?,
-                support::Key::Known(5) => logging = members.value()?,
-                support::Key::Known(6) => experimental = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut tasks),
+                1 => members.optional(&mut tools),
+                2 => members.optional(&mut prompts),
+                3 => members.optional(&mut resources),
+                4 => members.optional(&mut completions),
+                5 => members.optional(&mut logging),
+                6 => members.optional(&mut experimental),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             tasks,
@@ -710,36 +640,15 @@ impl<'de> support::Object<'de> for ServerCapabilities {
 }
 impl serde::Serialize for ServerCapabilities {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.tasks {
-            map.serialize_entry("tasks", value)?;
-        }
-        if let Some(value) = &self.tools {
-            map.serialize_entry("tools", value)?;
-        }
-        if let Some(value) = &self.prompts {
-            map.serialize_entry("prompts", value)?;
-        }
-        if let Some(value) = &self.resources {
-            map.serialize_entry("resources", value)?;
-        }
-        if let Some(value) = &self.completions {
-            map.serialize_entry("completions", value)?;
-        }
-        if let Some(value) = &self.logging {
-            map.serialize_entry("logging", value)?;
-        }
-        if let Some(value) = &self.experimental {
-            map.serialize_entry("experimental", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("tasks", &self.tasks);
+        writer.optional("tools", &self.tools);
+        writer.optional("prompts", &self.prompts);
+        writer.optional("resources", &self.resources);
+        writer.optional("completions", &self.completions);
+        writer.optional("logging", &self.logging);
+        writer.optional("experimental", &self.experimental);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a client can do with tasks.
@@ -758,6 +667,7 @@ pub struct ClientTasksCapability {
 impl ClientTasksCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             list: None,
@@ -789,6 +699,7 @@ impl ClientTasksCapability {
     }
 }
 impl Default for ClientTasksCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -810,16 +721,13 @@ impl<'de> support::Object<'de> for ClientTasksCapability {
         let mut cancel = None;
         let mut requests = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => list = members.value()?,
-                support::Key::Known(1) => cancel = members.value()?,
-                support::Key::Known(2) => requests = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut list),
+                1 => members.optional(&mut cancel),
+                2 => members.optional(&mut requests),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             list,
@@ -831,24 +739,11 @@ impl<'de> support::Object<'de> for ClientTasksCapability {
 }
 impl serde::Serialize for ClientTasksCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.list {
-            map.serialize_entry("list", value)?;
-        }
-        if let Some(value) = &self.cancel {
-            map.serialize_entry("cancel", value)?;
-        }
-        if let Some(value) = &self.requests {
-            map.serialize_entry("requests", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("list", &self.list);
+        writer.optional("cancel", &self.cancel);
+        writer.optional("requests", &self.requests);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The requests to a client that can become tasks.
@@ -865,6 +760,7 @@ pub struct ClientTaskRequestsCapability {
 impl ClientTaskRequestsCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             sampling: None,
@@ -892,6 +788,7 @@ impl ClientTaskRequestsCapability {
     }
 }
 impl Default for ClientTaskRequestsCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -912,15 +809,12 @@ impl<'de> support::Object<'de> for ClientTaskRequestsCapability {
         let mut sampling = None;
         let mut elicitation = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => sampling = members.value()?,
-                support::Key::Known(1) => elicitation = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut sampling),
+                1 => members.optional(&mut elicitation),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             sampling,
@@ -931,21 +825,10 @@ impl<'de> support::Object<'de> for ClientTaskRequestsCapability {
 }
 impl serde::Serialize for ClientTaskRequestsCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.sampling {
-            map.serialize_entry("sampling", value)?;
-        }
-        if let Some(value) = &self.elicitation {
-            map.serialize_entry("elicitation", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("sampling", &self.sampling);
+        writer.optional("elicitation", &self.elicitation);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Requests of sampling that can become tasks.
@@ -960,6 +843,7 @@ pub struct SamplingTasksCapability {
 impl SamplingTasksCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             create_message: None,
@@ -977,6 +861,7 @@ impl SamplingTasksCapability {
     }
 }
 impl Default for SamplingTasksCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -996,32 +881,20 @@ impl<'de> support::Object<'de> for SamplingTasksCapability {
     ) -> Result<Self, A::Error> {
         let mut create_message = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => create_message = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut create_message),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { create_message, extra })
     }
 }
 impl serde::Serialize for SamplingTasksCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.create_message {
-            map.serialize_entry("createMessage", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("createMessage", &self.create_message);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Requests of elicitation that can become tasks.
@@ -1036,6 +909,7 @@ pub struct ElicitationTasksCapability {
 impl ElicitationTasksCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             create: None,
@@ -1050,6 +924,7 @@ impl ElicitationTasksCapability {
     }
 }
 impl Default for ElicitationTasksCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1069,32 +944,20 @@ impl<'de> support::Object<'de> for ElicitationTasksCapability {
     ) -> Result<Self, A::Error> {
         let mut create = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => create = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut create),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { create, extra })
     }
 }
 impl serde::Serialize for ElicitationTasksCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.create {
-            map.serialize_entry("create", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("create", &self.create);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a server can do with tasks.
@@ -1113,6 +976,7 @@ pub struct ServerTasksCapability {
 impl ServerTasksCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             list: None,
@@ -1144,6 +1008,7 @@ impl ServerTasksCapability {
     }
 }
 impl Default for ServerTasksCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1165,16 +1030,13 @@ impl<'de> support::Object<'de> for ServerTasksCapability {
         let mut cancel = None;
         let mut requests = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => list = members.value()?,
-                support::Key::Known(1) => cancel = members.value()?,
-                support::Key::Known(2) => requests = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut list),
+                1 => members.optional(&mut cancel),
+                2 => members.optional(&mut requests),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             list,
@@ -1186,24 +1048,11 @@ impl<'de> support::Object<'de> for ServerTasksCapability {
 }
 impl serde::Serialize for ServerTasksCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.list {
-            map.serialize_entry("list", value)?;
-        }
-        if let Some(value) = &self.cancel {
-            map.serialize_entry("cancel", value)?;
-        }
-        if let Some(value) = &self.requests {
-            map.serialize_entry("requests", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("list", &self.list);
+        writer.optional("cancel", &self.cancel);
+        writer.optional("requests", &self.requests);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The requests to a server that can become tasks.
@@ -1218,6 +1067,7 @@ pub struct ServerTaskRequestsCapability {
 impl ServerTaskRequestsCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             tools: None,
@@ -1232,6 +1082,7 @@ impl ServerTaskRequestsCapability {
     }
 }
 impl Default for ServerTaskRequestsCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1251,32 +1102,20 @@ impl<'de> support::Object<'de> for ServerTaskRequestsCapability {
     ) -> Result<Self, A::Error> {
         let mut tools = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => tools = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut tools),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { tools, extra })
     }
 }
 impl serde::Serialize for ServerTaskRequestsCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.tools {
-            map.serialize_entry("tools", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("tools", &self.tools);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Requests about tools that can become tasks.
@@ -1291,6 +1130,7 @@ pub struct ToolsTasksCapability {
 impl ToolsTasksCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             call: None,
@@ -1305,6 +1145,7 @@ impl ToolsTasksCapability {
     }
 }
 impl Default for ToolsTasksCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1324,32 +1165,20 @@ impl<'de> support::Object<'de> for ToolsTasksCapability {
     ) -> Result<Self, A::Error> {
         let mut call = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => call = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut call),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { call, extra })
     }
 }
 impl serde::Serialize for ToolsTasksCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.call {
-            map.serialize_entry("call", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("call", &self.call);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Support of one feature by its presence: an object, `{}` where we write it. A peer may say `true`.
@@ -1376,11 +1205,13 @@ impl<'de> serde::Deserialize<'de> for CapabilityMark {
     }
 }
 impl From<CapabilitySettings> for CapabilityMark {
+    #[inline]
     fn from(value: CapabilitySettings) -> Self {
         Self::Settings(value)
     }
 }
 impl From<bool> for CapabilityMark {
+    #[inline]
     fn from(value: bool) -> Self {
         Self::Boolean(value)
     }
@@ -1392,6 +1223,7 @@ impl support::KindUnion for CapabilityMark {
     ) -> Result<Self, D::Error> {
         serde::Deserialize::deserialize(deserializer).map(Self::Settings)
     }
+    #[inline]
     fn boolean(value: bool) -> Option<Self> {
         Some(Self::Boolean(value))
     }
@@ -1406,11 +1238,13 @@ pub struct CapabilitySettings {
 impl CapabilitySettings {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self { extra: crate::Extra::new() }
     }
 }
 impl Default for CapabilitySettings {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1429,28 +1263,18 @@ impl<'de> support::Object<'de> for CapabilitySettings {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { extra })
     }
 }
 impl serde::Serialize for CapabilitySettings {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let writer = support::Writer::begin(serializer)?;
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Settings by name of a capability outside the protocol.
@@ -1458,16 +1282,19 @@ impl serde::Serialize for CapabilitySettings {
 pub struct ExperimentalCapabilities(pub crate::Map<crate::RawObject>);
 impl ::std::ops::Deref for ExperimentalCapabilities {
     type Target = crate::Map<crate::RawObject>;
+    #[inline]
     fn deref(&self) -> &crate::Map<crate::RawObject> {
         &self.0
     }
 }
 impl ::std::convert::From<ExperimentalCapabilities> for crate::Map<crate::RawObject> {
+    #[inline]
     fn from(value: ExperimentalCapabilities) -> Self {
         value.0
     }
 }
 impl ::std::convert::From<crate::Map<crate::RawObject>> for ExperimentalCapabilities {
+    #[inline]
     fn from(value: crate::Map<crate::RawObject>) -> Self {
         Self(value)
     }
@@ -1498,6 +1325,7 @@ pub struct ElicitationCapability {
 impl ElicitationCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             form: None,
@@ -1519,6 +1347,7 @@ impl ElicitationCapability {
     }
 }
 impl Default for ElicitationCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1539,36 +1368,22 @@ impl<'de> support::Object<'de> for ElicitationCapability {
         let mut form = None;
         let mut url = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => form = members.value()?,
-                support::Key::Known(1) => url = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut form),
+                1 => members.optional(&mut url),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { form, url, extra })
     }
 }
 impl serde::Serialize for ElicitationCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.form {
-            map.serialize_entry("form", value)?;
-        }
-        if let Some(value) = &self.url {
-            map.serialize_entry("url", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("form", &self.form);
+        writer.optional("url", &self.url);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the client can do when it runs a model.
@@ -1585,6 +1400,7 @@ pub struct SamplingCapability {
 impl SamplingCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             context: None,
@@ -1606,6 +1422,7 @@ impl SamplingCapability {
     }
 }
 impl Default for SamplingCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1626,36 +1443,22 @@ impl<'de> support::Object<'de> for SamplingCapability {
         let mut context = None;
         let mut tools = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => context = members.value()?,
-                support::Key::Known(1) => tools = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut context),
+                1 => members.optional(&mut tools),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { context, tools, extra })
     }
 }
 impl serde::Serialize for SamplingCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.context {
-            map.serialize_entry("context", value)?;
-        }
-        if let Some(value) = &self.tools {
-            map.serialize_entry("tools", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("context", &self.context);
+        writer.optional("tools", &self.tools);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the client can do about its roots.
@@ -1670,6 +1473,7 @@ pub struct RootsCapability {
 impl RootsCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             list_changed: None,
@@ -1678,12 +1482,14 @@ impl RootsCapability {
     }
     /// Sets `listChanged`.
     #[must_use]
+    #[inline]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
     }
 }
 impl Default for RootsCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1703,32 +1509,20 @@ impl<'de> support::Object<'de> for RootsCapability {
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => list_changed = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut list_changed),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { list_changed, extra })
     }
 }
 impl serde::Serialize for RootsCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.list_changed {
-            map.serialize_entry("listChanged", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("listChanged", &self.list_changed);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the server offers about tools.
@@ -1743,6 +1537,7 @@ pub struct ToolsCapability {
 impl ToolsCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             list_changed: None,
@@ -1751,12 +1546,14 @@ impl ToolsCapability {
     }
     /// Sets `listChanged`.
     #[must_use]
+    #[inline]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
     }
 }
 impl Default for ToolsCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1776,32 +1573,20 @@ impl<'de> support::Object<'de> for ToolsCapability {
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => list_changed = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut list_changed),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { list_changed, extra })
     }
 }
 impl serde::Serialize for ToolsCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.list_changed {
-            map.serialize_entry("listChanged", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("listChanged", &self.list_changed);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the server offers about prompts.
@@ -1816,6 +1601,7 @@ pub struct PromptsCapability {
 impl PromptsCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             list_changed: None,
@@ -1824,12 +1610,14 @@ impl PromptsCapability {
     }
     /// Sets `listChanged`.
     #[must_use]
+    #[inline]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
     }
 }
 impl Default for PromptsCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1849,32 +1637,20 @@ impl<'de> support::Object<'de> for PromptsCapability {
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => list_changed = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut list_changed),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { list_changed, extra })
     }
 }
 impl serde::Serialize for PromptsCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.list_changed {
-            map.serialize_entry("listChanged", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("listChanged", &self.list_changed);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the server offers about resources.
@@ -1891,6 +1667,7 @@ pub struct ResourcesCapability {
 impl ResourcesCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             subscribe: None,
@@ -1900,18 +1677,21 @@ impl ResourcesCapability {
     }
     /// Sets `subscribe`.
     #[must_use]
+    #[inline]
     pub fn with_subscribe(mut self, subscribe: bool) -> Self {
         self.subscribe = Some(subscribe);
         self
     }
     /// Sets `listChanged`.
     #[must_use]
+    #[inline]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
     }
 }
 impl Default for ResourcesCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1932,15 +1712,12 @@ impl<'de> support::Object<'de> for ResourcesCapability {
         let mut subscribe = None;
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => subscribe = members.value()?,
-                support::Key::Known(1) => list_changed = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut subscribe),
+                1 => members.optional(&mut list_changed),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             subscribe,
@@ -1951,21 +1728,10 @@ impl<'de> support::Object<'de> for ResourcesCapability {
 }
 impl serde::Serialize for ResourcesCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.subscribe {
-            map.serialize_entry("subscribe", value)?;
-        }
-        if let Some(value) = &self.list_changed {
-            map.serialize_entry("listChanged", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("subscribe", &self.subscribe);
+        writer.optional("listChanged", &self.list_changed);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A program that speaks the protocol, by its own unverified word.
@@ -2021,6 +1787,7 @@ impl Implementation {
     }
     /// Sets `icons`.
     #[must_use]
+    #[inline]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
@@ -2053,23 +1820,23 @@ impl<'de> support::Object<'de> for Implementation {
         let mut website_url = None;
         let mut icons = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => name = Some(members.value()?),
-                support::Key::Known(1) => version = Some(members.value()?),
-                support::Key::Known(2) => title = members.value()?,
-                support::Key::Known(3) => description = members.value()?,
-                support::Key::Known(4) => website_url = members.value()?,
-                support::Key::Known(5) => icons = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut name),
+                1 => members.required(&mut version),
+                2 => members.optional(&mut title),
+                3 => members.optional(&mut description),
+                4 => members.optional(&mut website_url),
+                5 => members.optional(&mut icons),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(name), Some(version)) = (name, version) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            name: support::required(name, "name")?,
-            version: support::required(version, "version")?,
+            name,
+            version,
             title,
             description,
             website_url,
@@ -2080,29 +1847,14 @@ impl<'de> support::Object<'de> for Implementation {
 }
 impl serde::Serialize for Implementation {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("version", &self.version)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.website_url {
-            map.serialize_entry("websiteUrl", value)?;
-        }
-        if let Some(value) = &self.icons {
-            map.serialize_entry("icons", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("name", &self.name);
+        writer.member("version", &self.version);
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("websiteUrl", &self.website_url);
+        writer.optional("icons", &self.icons);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A picture in one or more sizes.
@@ -2140,6 +1892,7 @@ impl Icon {
     }
     /// Sets `sizes`.
     #[must_use]
+    #[inline]
     pub fn with_sizes(mut self, sizes: Vec<String>) -> Self {
         self.sizes = Some(sizes);
         self
@@ -2169,20 +1922,20 @@ impl<'de> support::Object<'de> for Icon {
         let mut sizes = None;
         let mut theme = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => src = Some(members.value()?),
-                support::Key::Known(1) => mime_type = members.value()?,
-                support::Key::Known(2) => sizes = members.value()?,
-                support::Key::Known(3) => theme = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut src),
+                1 => members.optional(&mut mime_type),
+                2 => members.optional(&mut sizes),
+                3 => members.optional(&mut theme),
+                _ => members.skip(),
+            }?;
         }
+        let Some(src) = src else {
+            return Err(members.missing(&[0]));
+        };
         Ok(Self {
-            src: support::required(src, "src")?,
+            src,
             mime_type,
             sizes,
             theme,
@@ -2192,25 +1945,12 @@ impl<'de> support::Object<'de> for Icon {
 }
 impl serde::Serialize for Icon {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("src", &self.src)?;
-        if let Some(value) = &self.mime_type {
-            map.serialize_entry("mimeType", value)?;
-        }
-        if let Some(value) = &self.sizes {
-            map.serialize_entry("sizes", value)?;
-        }
-        if let Some(value) = &self.theme {
-            map.serialize_entry("theme", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("src", &self.src);
+        writer.optional("mimeType", &self.mime_type);
+        writer.optional("sizes", &self.sizes);
+        writer.optional("theme", &self.theme);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The kind of background an icon is drawn for.
@@ -2226,6 +1966,7 @@ impl IconTheme {
     pub const ALL: &'static [Self] = &[Self::Light, Self::Dark];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Light => "light",
@@ -2250,12 +1991,14 @@ impl<'de> serde::Deserialize<'de> for IconTheme {
     }
 }
 impl ::core::fmt::Display for IconTheme {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for IconTheme {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "light" => Ok(Self::Light),

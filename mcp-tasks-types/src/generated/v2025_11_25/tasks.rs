@@ -34,6 +34,7 @@ impl TaskStatus {
     ];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -67,12 +68,14 @@ impl<'de> serde::Deserialize<'de> for TaskStatus {
     }
 }
 impl ::core::fmt::Display for TaskStatus {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for TaskStatus {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "working" => Ok(Self::Working),
@@ -103,6 +106,7 @@ pub struct TaskMetadata {
 impl TaskMetadata {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             ttl: None,
@@ -111,12 +115,14 @@ impl TaskMetadata {
     }
     /// Sets `ttl`.
     #[must_use]
+    #[inline]
     pub fn with_ttl(mut self, ttl: u64) -> Self {
         self.ttl = Some(ttl);
         self
     }
 }
 impl Default for TaskMetadata {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -136,34 +142,20 @@ impl<'de> support::Object<'de> for TaskMetadata {
     ) -> Result<Self, A::Error> {
         let mut ttl = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    ttl = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional_as(support::Unsigned, &mut ttl),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { ttl, extra })
     }
 }
 impl serde::Serialize for TaskMetadata {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.ttl {
-            map.serialize_entry("ttl", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("ttl", &self.ttl);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Ties a message to a task, under `io.modelcontextprotocol/related-task` in `_meta`.
@@ -200,33 +192,23 @@ impl<'de> support::Object<'de> for RelatedTaskMetadata {
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
-            extra,
-        })
+        let Some(task_id) = task_id else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { task_id, extra })
     }
 }
 impl serde::Serialize for RelatedTaskMetadata {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the parameters of all requests that can become tasks share; the rest is kept as it came.
@@ -243,6 +225,7 @@ pub struct TaskAugmentedRequestParams {
 impl TaskAugmentedRequestParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -264,6 +247,7 @@ impl TaskAugmentedRequestParams {
     }
 }
 impl Default for TaskAugmentedRequestParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -284,36 +268,22 @@ impl<'de> support::Object<'de> for TaskAugmentedRequestParams {
         let mut meta = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => task = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.optional(&mut task),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, task, extra })
     }
 }
 impl serde::Serialize for TaskAugmentedRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        if let Some(value) = &self.task {
-            map.serialize_entry("task", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.optional("task", &self.task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A task without its outcome, which `tasks/result` gives.
@@ -366,6 +336,7 @@ impl Task {
     }
     /// Sets `pollInterval`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval(mut self, poll_interval: u64) -> Self {
         self.poll_interval = Some(poll_interval);
         self
@@ -400,33 +371,34 @@ impl<'de> support::Object<'de> for Task {
         let mut ttl = None;
         let mut poll_interval = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(1) => status = Some(members.value()?),
-                support::Key::Known(2) => status_message = members.value()?,
-                support::Key::Known(3) => created_at = Some(members.value()?),
-                support::Key::Known(4) => last_updated_at = Some(members.value()?),
-                support::Key::Known(5) => {
-                    ttl = Some(members.value_seed(support::OrNull(support::Unsigned))?);
-                }
-                support::Key::Known(6) => {
-                    poll_interval = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                1 => members.required(&mut status),
+                2 => members.optional(&mut status_message),
+                3 => members.required(&mut created_at),
+                4 => members.required(&mut last_updated_at),
+                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl),
+                6 => members.optional_as(support::Unsigned, &mut poll_interval),
+                _ => members.skip(),
+            }?;
         }
+        let (
+            Some(task_id),
+            Some(status),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl),
+        ) = (task_id, status, created_at, last_updated_at, ttl) else {
+            return Err(members.missing(&[0, 1, 3, 4, 5]));
+        };
         Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
-            status: support::required(status, "status")?,
+            task_id,
+            status,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl: support::required(ttl, "ttl")?,
+            created_at,
+            last_updated_at,
+            ttl,
             poll_interval,
             extra,
         })
@@ -434,26 +406,15 @@ impl<'de> support::Object<'de> for Task {
 }
 impl serde::Serialize for Task {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        map.serialize_entry("status", &self.status)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttl", &self.ttl)?;
-        if let Some(value) = &self.poll_interval {
-            map.serialize_entry("pollInterval", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.member("status", &self.status);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttl", &self.ttl);
+        writer.optional("pollInterval", &self.poll_interval);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The answer to a request that became a task: the handle, sent as soon as the task is accepted.
@@ -500,38 +461,25 @@ impl<'de> support::Object<'de> for CreateTaskResult {
         let mut meta = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => task = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut task),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta,
-            task: support::required(task, "task")?,
-            extra,
-        })
+        let Some(task) = task else {
+            return Err(members.missing(&[1]));
+        };
+        Ok(Self { meta, task, extra })
     }
 }
 impl serde::Serialize for CreateTaskResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("task", &self.task)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("task", &self.task);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The answer to a request that became a task.
@@ -572,41 +520,27 @@ impl<'de> support::Object<'de> for CreateTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for CreateTaskResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the current snapshot of a task.
@@ -657,46 +591,34 @@ impl<'de> support::Object<'de> for GetTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/get"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/get")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for GetTaskRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/get")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/get");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/get`.
@@ -743,38 +665,25 @@ impl<'de> support::Object<'de> for GetTaskRequestParams {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut task_id),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta,
-            task_id: support::required(task_id, "taskId")?,
-            extra,
-        })
+        let Some(task_id) = task_id else {
+            return Err(members.missing(&[1]));
+        };
+        Ok(Self { meta, task_id, extra })
     }
 }
 impl serde::Serialize for GetTaskRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("taskId", &self.task_id)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The snapshot of a task at this moment, without its outcome.
@@ -836,6 +745,7 @@ impl GetTaskResult {
     }
     /// Sets `pollInterval`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval(mut self, poll_interval: u64) -> Self {
         self.poll_interval = Some(poll_interval);
         self
@@ -872,35 +782,36 @@ impl<'de> support::Object<'de> for GetTaskResult {
         let mut ttl = None;
         let mut poll_interval = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(2) => status = Some(members.value()?),
-                support::Key::Known(3) => status_message = members.value()?,
-                support::Key::Known(4) => created_at = Some(members.value()?),
-                support::Key::Known(5) => last_updated_at = Some(members.value()?),
-                support::Key::Known(6) => {
-                    ttl = Some(members.value_seed(support::OrNull(support::Unsigned))?);
-                }
-                support::Key::Known(7) => {
-                    poll_interval = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut task_id),
+                2 => members.required(&mut status),
+                3 => members.optional(&mut status_message),
+                4 => members.required(&mut created_at),
+                5 => members.required(&mut last_updated_at),
+                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl),
+                7 => members.optional_as(support::Unsigned, &mut poll_interval),
+                _ => members.skip(),
+            }?;
         }
+        let (
+            Some(task_id),
+            Some(status),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl),
+        ) = (task_id, status, created_at, last_updated_at, ttl) else {
+            return Err(members.missing(&[1, 2, 4, 5, 6]));
+        };
         Ok(Self {
             meta,
-            task_id: support::required(task_id, "taskId")?,
-            status: support::required(status, "status")?,
+            task_id,
+            status,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl: support::required(ttl, "ttl")?,
+            created_at,
+            last_updated_at,
+            ttl,
             poll_interval,
             extra,
         })
@@ -908,29 +819,16 @@ impl<'de> support::Object<'de> for GetTaskResult {
 }
 impl serde::Serialize for GetTaskResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("taskId", &self.task_id)?;
-        map.serialize_entry("status", &self.status)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttl", &self.ttl)?;
-        if let Some(value) = &self.poll_interval {
-            map.serialize_entry("pollInterval", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.member("status", &self.status);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttl", &self.ttl);
+        writer.optional("pollInterval", &self.poll_interval);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/get`.
@@ -971,41 +869,27 @@ impl<'de> support::Object<'de> for GetTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for GetTaskResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the outcome of a task, and waits until it is terminal.
@@ -1056,46 +940,34 @@ impl<'de> support::Object<'de> for GetTaskPayloadRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/result"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/result")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for GetTaskPayloadRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/result")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/result");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/result`.
@@ -1142,38 +1014,25 @@ impl<'de> support::Object<'de> for GetTaskPayloadRequestParams {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut task_id),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta,
-            task_id: support::required(task_id, "taskId")?,
-            extra,
-        })
+        let Some(task_id) = task_id else {
+            return Err(members.missing(&[1]));
+        };
+        Ok(Self { meta, task_id, extra })
     }
 }
 impl serde::Serialize for GetTaskPayloadRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("taskId", &self.task_id)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The result that the original request would have got, such as a CallToolResult; its members are kept as unknown ones. A task that ended with a JSON-RPC error is answered with that error instead.
@@ -1188,6 +1047,7 @@ pub struct GetTaskPayloadResult {
 impl GetTaskPayloadResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -1202,6 +1062,7 @@ impl GetTaskPayloadResult {
     }
 }
 impl Default for GetTaskPayloadResult {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1221,32 +1082,20 @@ impl<'de> support::Object<'de> for GetTaskPayloadResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for GetTaskPayloadResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/result`.
@@ -1290,41 +1139,27 @@ impl<'de> support::Object<'de> for GetTaskPayloadResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for GetTaskPayloadResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the tasks that the requestor may see, page by page.
@@ -1378,48 +1213,29 @@ impl<'de> support::Object<'de> for ListTasksRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/list"))?;
-                }
-                support::Key::Known(3) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/list")),
+                3 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params,
-            extra,
-        })
+        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for ListTasksRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/list")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/list");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// One page of tasks.
@@ -1438,6 +1254,7 @@ pub struct ListTasksResult {
 impl ListTasksResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(tasks: Vec<Task>) -> Self {
         Self {
             meta: None,
@@ -1476,20 +1293,20 @@ impl<'de> support::Object<'de> for ListTasksResult {
         let mut tasks = None;
         let mut next_cursor = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => tasks = Some(members.value()?),
-                support::Key::Known(2) => next_cursor = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut tasks),
+                2 => members.optional(&mut next_cursor),
+                _ => members.skip(),
+            }?;
         }
+        let Some(tasks) = tasks else {
+            return Err(members.missing(&[1]));
+        };
         Ok(Self {
             meta,
-            tasks: support::required(tasks, "tasks")?,
+            tasks,
             next_cursor,
             extra,
         })
@@ -1497,22 +1314,11 @@ impl<'de> support::Object<'de> for ListTasksResult {
 }
 impl serde::Serialize for ListTasksResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("tasks", &self.tasks)?;
-        if let Some(value) = &self.next_cursor {
-            map.serialize_entry("nextCursor", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("tasks", &self.tasks);
+        writer.optional("nextCursor", &self.next_cursor);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/list`.
@@ -1553,41 +1359,27 @@ impl<'de> support::Object<'de> for ListTasksResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for ListTasksResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Gives up a task; refused when it is terminal already.
@@ -1638,46 +1430,34 @@ impl<'de> support::Object<'de> for CancelTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/cancel"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/cancel")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for CancelTaskRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/cancel")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/cancel");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/cancel`.
@@ -1724,38 +1504,25 @@ impl<'de> support::Object<'de> for CancelTaskRequestParams {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut task_id),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta,
-            task_id: support::required(task_id, "taskId")?,
-            extra,
-        })
+        let Some(task_id) = task_id else {
+            return Err(members.missing(&[1]));
+        };
+        Ok(Self { meta, task_id, extra })
     }
 }
 impl serde::Serialize for CancelTaskRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("taskId", &self.task_id)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The task, cancelled.
@@ -1817,6 +1584,7 @@ impl CancelTaskResult {
     }
     /// Sets `pollInterval`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval(mut self, poll_interval: u64) -> Self {
         self.poll_interval = Some(poll_interval);
         self
@@ -1853,35 +1621,36 @@ impl<'de> support::Object<'de> for CancelTaskResult {
         let mut ttl = None;
         let mut poll_interval = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(2) => status = Some(members.value()?),
-                support::Key::Known(3) => status_message = members.value()?,
-                support::Key::Known(4) => created_at = Some(members.value()?),
-                support::Key::Known(5) => last_updated_at = Some(members.value()?),
-                support::Key::Known(6) => {
-                    ttl = Some(members.value_seed(support::OrNull(support::Unsigned))?);
-                }
-                support::Key::Known(7) => {
-                    poll_interval = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut task_id),
+                2 => members.required(&mut status),
+                3 => members.optional(&mut status_message),
+                4 => members.required(&mut created_at),
+                5 => members.required(&mut last_updated_at),
+                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl),
+                7 => members.optional_as(support::Unsigned, &mut poll_interval),
+                _ => members.skip(),
+            }?;
         }
+        let (
+            Some(task_id),
+            Some(status),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl),
+        ) = (task_id, status, created_at, last_updated_at, ttl) else {
+            return Err(members.missing(&[1, 2, 4, 5, 6]));
+        };
         Ok(Self {
             meta,
-            task_id: support::required(task_id, "taskId")?,
-            status: support::required(status, "status")?,
+            task_id,
+            status,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl: support::required(ttl, "ttl")?,
+            created_at,
+            last_updated_at,
+            ttl,
             poll_interval,
             extra,
         })
@@ -1889,29 +1658,16 @@ impl<'de> support::Object<'de> for CancelTaskResult {
 }
 impl serde::Serialize for CancelTaskResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("taskId", &self.task_id)?;
-        map.serialize_entry("status", &self.status)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttl", &self.ttl)?;
-        if let Some(value) = &self.poll_interval {
-            map.serialize_entry("pollInterval", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.member("status", &self.status);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttl", &self.ttl);
+        writer.optional("pollInterval", &self.poll_interval);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/cancel`.
@@ -1952,41 +1708,27 @@ impl<'de> support::Object<'de> for CancelTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for CancelTaskResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells the requestor that a task changed; a courtesy that nobody may count on.
@@ -2029,47 +1771,33 @@ impl<'de> support::Object<'de> for TaskStatusNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tasks/status"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for TaskStatusNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/tasks/status")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/tasks/status");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The snapshot that `tasks/get` would give at this moment.
@@ -2131,6 +1859,7 @@ impl TaskStatusNotificationParams {
     }
     /// Sets `pollInterval`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval(mut self, poll_interval: u64) -> Self {
         self.poll_interval = Some(poll_interval);
         self
@@ -2167,35 +1896,36 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
         let mut ttl = None;
         let mut poll_interval = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(2) => status = Some(members.value()?),
-                support::Key::Known(3) => status_message = members.value()?,
-                support::Key::Known(4) => created_at = Some(members.value()?),
-                support::Key::Known(5) => last_updated_at = Some(members.value()?),
-                support::Key::Known(6) => {
-                    ttl = Some(members.value_seed(support::OrNull(support::Unsigned))?);
-                }
-                support::Key::Known(7) => {
-                    poll_interval = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut task_id),
+                2 => members.required(&mut status),
+                3 => members.optional(&mut status_message),
+                4 => members.required(&mut created_at),
+                5 => members.required(&mut last_updated_at),
+                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl),
+                7 => members.optional_as(support::Unsigned, &mut poll_interval),
+                _ => members.skip(),
+            }?;
         }
+        let (
+            Some(task_id),
+            Some(status),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl),
+        ) = (task_id, status, created_at, last_updated_at, ttl) else {
+            return Err(members.missing(&[1, 2, 4, 5, 6]));
+        };
         Ok(Self {
             meta,
-            task_id: support::required(task_id, "taskId")?,
-            status: support::required(status, "status")?,
+            task_id,
+            status,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl: support::required(ttl, "ttl")?,
+            created_at,
+            last_updated_at,
+            ttl,
             poll_interval,
             extra,
         })
@@ -2203,28 +1933,15 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
 }
 impl serde::Serialize for TaskStatusNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("taskId", &self.task_id)?;
-        map.serialize_entry("status", &self.status)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttl", &self.ttl)?;
-        if let Some(value) = &self.poll_interval {
-            map.serialize_entry("pollInterval", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.member("status", &self.status);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttl", &self.ttl);
+        writer.optional("pollInterval", &self.poll_interval);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

@@ -40,20 +40,24 @@ impl<'de> serde::Deserialize<'de> for RequestId {
     }
 }
 impl From<String> for RequestId {
+    #[inline]
     fn from(value: String) -> Self {
         Self::String(value)
     }
 }
 impl From<i64> for RequestId {
+    #[inline]
     fn from(value: i64) -> Self {
         Self::Integer(value)
     }
 }
 impl support::KindUnion for RequestId {
     const EXPECTED: &'static str = "a string or an integer (`RequestId`)";
+    #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))
     }
+    #[inline]
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
     }
@@ -69,6 +73,7 @@ impl ::core::hash::Hash for RequestId {
     }
 }
 impl ::core::fmt::Display for RequestId {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self {
             Self::String(value) => value.fmt(f),
@@ -77,6 +82,7 @@ impl ::core::fmt::Display for RequestId {
     }
 }
 impl From<&str> for RequestId {
+    #[inline]
     fn from(text: &str) -> Self {
         Self::String(text.into())
     }
@@ -105,20 +111,24 @@ impl<'de> serde::Deserialize<'de> for ProgressToken {
     }
 }
 impl From<String> for ProgressToken {
+    #[inline]
     fn from(value: String) -> Self {
         Self::String(value)
     }
 }
 impl From<i64> for ProgressToken {
+    #[inline]
     fn from(value: i64) -> Self {
         Self::Integer(value)
     }
 }
 impl support::KindUnion for ProgressToken {
     const EXPECTED: &'static str = "a string or an integer (`ProgressToken`)";
+    #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))
     }
+    #[inline]
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
     }
@@ -134,6 +144,7 @@ impl ::core::hash::Hash for ProgressToken {
     }
 }
 impl ::core::fmt::Display for ProgressToken {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self {
             Self::String(value) => value.fmt(f),
@@ -142,6 +153,7 @@ impl ::core::fmt::Display for ProgressToken {
     }
 }
 impl From<&str> for ProgressToken {
+    #[inline]
     fn from(text: &str) -> Self {
         Self::String(text.into())
     }
@@ -161,6 +173,7 @@ impl ResultType {
     pub const ALL: &'static [Self] = &[Self::Complete, Self::InputRequired, Self::Task];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -186,12 +199,14 @@ impl<'de> serde::Deserialize<'de> for ResultType {
     }
 }
 impl ::core::fmt::Display for ResultType {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for ResultType {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "complete" => Ok(Self::Complete),
@@ -252,38 +267,25 @@ impl<'de> support::Object<'de> for ResultObject {
         let mut result_type = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => result_type = Some(members.value()?),
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut result_type),
+                1 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            result_type: support::required(result_type, "resultType")?,
-            meta,
-            extra,
-        })
+        let Some(result_type) = result_type else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { result_type, meta, extra })
     }
 }
 impl serde::Serialize for ResultObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", &self.result_type)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", &self.result_type);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Any message.
@@ -316,27 +318,32 @@ impl<'de> serde::Deserialize<'de> for JsonRpcMessage {
     }
 }
 impl From<JsonRpcResultResponse> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcResultResponse) -> Self {
         Self::ResultResponse(value)
     }
 }
 impl From<JsonRpcErrorResponse> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcErrorResponse) -> Self {
         Self::ErrorResponse(value)
     }
 }
 impl From<JsonRpcRequest> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcRequest) -> Self {
         Self::Request(value)
     }
 }
 impl From<JsonRpcNotification> for JsonRpcMessage {
+    #[inline]
     fn from(value: JsonRpcNotification) -> Self {
         Self::Notification(value)
     }
 }
 impl support::MemberUnion for JsonRpcMessage {
     const EXPECTED: &'static str = "an object of type `JSONRPCMessage`: `JSONRPCResultResponse` (with `result`), or `JSONRPCErrorResponse` (with `error`), or `JSONRPCRequest` (with `id`), or `JSONRPCNotification` (anything else)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("result") {
             return Some(0);
@@ -410,46 +417,29 @@ impl<'de> support::Object<'de> for JsonRpcRequest {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => method = Some(members.value()?),
-                support::Key::Known(3) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut method),
+                3 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            method: support::required(method, "method")?,
-            params,
-            extra,
-        })
+        let (true, Some(id), Some(method)) = (members.has(0), id, method) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, method, params, extra })
     }
 }
 impl serde::Serialize for JsonRpcRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", &self.method)?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", &self.method);
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A notification of any method: nobody answers it.
@@ -496,43 +486,27 @@ impl<'de> support::Object<'de> for JsonRpcNotification {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => method = Some(members.value()?),
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut method),
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            method: support::required(method, "method")?,
-            params,
-            extra,
-        })
+        let (true, Some(method)) = (members.has(0), method) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { method, params, extra })
     }
 }
 impl serde::Serialize for JsonRpcNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", &self.method)?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", &self.method);
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// An answer, good or bad.
@@ -559,17 +533,20 @@ impl<'de> serde::Deserialize<'de> for JsonRpcResponse {
     }
 }
 impl From<JsonRpcResultResponse> for JsonRpcResponse {
+    #[inline]
     fn from(value: JsonRpcResultResponse) -> Self {
         Self::Result(value)
     }
 }
 impl From<JsonRpcErrorResponse> for JsonRpcResponse {
+    #[inline]
     fn from(value: JsonRpcErrorResponse) -> Self {
         Self::Error(value)
     }
 }
 impl support::MemberUnion for JsonRpcResponse {
     const EXPECTED: &'static str = "an object of type `JSONRPCResponse`: `JSONRPCResultResponse` (with `result`), or `JSONRPCErrorResponse` (with `error`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("result") {
             return Some(0);
@@ -628,41 +605,27 @@ impl<'de> support::Object<'de> for JsonRpcResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for JsonRpcResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// An answer that says why there is no result.
@@ -709,43 +672,27 @@ impl<'de> support::Object<'de> for JsonRpcErrorResponse {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = members.value()?,
-                support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.optional(&mut id),
+                2 => members.required(&mut error),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id,
-            error: support::required(error, "error")?,
-            extra,
-        })
+        let (true, Some(error)) = (members.has(0), error) else {
+            return Err(members.missing(&[0, 2]));
+        };
+        Ok(Self { id, error, extra })
     }
 }
 impl serde::Serialize for JsonRpcErrorResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        if let Some(value) = &self.id {
-            map.serialize_entry("id", value)?;
-        }
-        map.serialize_entry("error", &self.error)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.optional("id", &self.id);
+        writer.member("error", &self.error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of a request that has none of its own.
@@ -782,33 +729,23 @@ impl<'de> support::Object<'de> for RequestParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            extra,
-        })
+        let Some(meta) = meta else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for RequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of a request for one page of a list.
@@ -855,38 +792,25 @@ impl<'de> support::Object<'de> for PaginatedRequestParams {
         let mut meta = None;
         let mut cursor = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(1) => cursor = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                1 => members.optional(&mut cursor),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            cursor,
-            extra,
-        })
+        let Some(meta) = meta else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { meta, cursor, extra })
     }
 }
 impl serde::Serialize for PaginatedRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        if let Some(value) = &self.cursor {
-            map.serialize_entry("cursor", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.optional("cursor", &self.cursor);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of a notification that has none of its own.
@@ -901,6 +825,7 @@ pub struct NotificationParams {
 impl NotificationParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -915,6 +840,7 @@ impl NotificationParams {
     }
 }
 impl Default for NotificationParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -934,32 +860,20 @@ impl<'de> support::Object<'de> for NotificationParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for NotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Who may keep an answer for later use.
@@ -975,6 +889,7 @@ impl CacheScope {
     pub const ALL: &'static [Self] = &[Self::Public, Self::Private];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Public => "public",
@@ -999,12 +914,14 @@ impl<'de> serde::Deserialize<'de> for CacheScope {
     }
 }
 impl ::core::fmt::Display for CacheScope {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for CacheScope {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "public" => Ok(Self::Public),
@@ -1058,47 +975,37 @@ impl<'de> support::Object<'de> for DiscoverRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => {
                     members
-                        .constant("method", support::Constant::Text("server/discover"))?;
+                        .constant("method", support::Constant::Text("server/discover"))
                 }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for DiscoverRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "server/discover")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "server/discover");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the server is and offers.
@@ -1180,61 +1087,48 @@ impl<'de> support::Object<'de> for DiscoverResult {
         let mut ttl_ms = None;
         let mut cache_scope = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?;
-                }
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(2) => supported_versions = Some(members.value()?),
-                support::Key::Known(3) => capabilities = Some(members.value()?),
-                support::Key::Known(4) => instructions = members.value()?,
-                support::Key::Known(5) => {
-                    ttl_ms = Some(members.value_seed(support::Unsigned)?);
-                }
-                support::Key::Known(6) => cache_scope = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("complete")),
+                1 => members.optional(&mut meta),
+                2 => members.required(&mut supported_versions),
+                3 => members.required(&mut capabilities),
+                4 => members.optional(&mut instructions),
+                5 => members.required_as(support::Unsigned, &mut ttl_ms),
+                6 => members.required(&mut cache_scope),
+                _ => members.skip(),
+            }?;
         }
+        let (
+            Some(supported_versions),
+            Some(capabilities),
+            Some(ttl_ms),
+            Some(cache_scope),
+        ) = (supported_versions, capabilities, ttl_ms, cache_scope) else {
+            return Err(members.missing(&[2, 3, 5, 6]));
+        };
         Ok(Self {
             meta,
-            supported_versions: support::required(
-                supported_versions,
-                "supportedVersions",
-            )?,
-            capabilities: support::required(capabilities, "capabilities")?,
+            supported_versions,
+            capabilities,
             instructions,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
-            cache_scope: support::required(cache_scope, "cacheScope")?,
+            ttl_ms,
+            cache_scope,
             extra,
         })
     }
 }
 impl serde::Serialize for DiscoverResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "complete")?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("supportedVersions", &self.supported_versions)?;
-        map.serialize_entry("capabilities", &self.capabilities)?;
-        if let Some(value) = &self.instructions {
-            map.serialize_entry("instructions", value)?;
-        }
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        map.serialize_entry("cacheScope", &self.cache_scope)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "complete");
+        writer.optional("_meta", &self.meta);
+        writer.member("supportedVersions", &self.supported_versions);
+        writer.member("capabilities", &self.capabilities);
+        writer.optional("instructions", &self.instructions);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.member("cacheScope", &self.cache_scope);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `server/discover`.
@@ -1275,41 +1169,27 @@ impl<'de> support::Object<'de> for DiscoverResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for DiscoverResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the tools, page by page.
@@ -1360,46 +1240,34 @@ impl<'de> support::Object<'de> for ListToolsRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tools/list"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tools/list")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for ListToolsRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tools/list")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tools/list");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// One page of tools.
@@ -1475,55 +1343,41 @@ impl<'de> support::Object<'de> for ListToolsResult {
         let mut ttl_ms = None;
         let mut cache_scope = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?;
-                }
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(2) => tools = Some(members.value()?),
-                support::Key::Known(3) => next_cursor = members.value()?,
-                support::Key::Known(4) => {
-                    ttl_ms = Some(members.value_seed(support::Unsigned)?);
-                }
-                support::Key::Known(5) => cache_scope = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("complete")),
+                1 => members.optional(&mut meta),
+                2 => members.required(&mut tools),
+                3 => members.optional(&mut next_cursor),
+                4 => members.required_as(support::Unsigned, &mut ttl_ms),
+                5 => members.required(&mut cache_scope),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(tools), Some(ttl_ms), Some(cache_scope)) = (tools, ttl_ms, cache_scope)
+        else {
+            return Err(members.missing(&[2, 4, 5]));
+        };
         Ok(Self {
             meta,
-            tools: support::required(tools, "tools")?,
+            tools,
             next_cursor,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
-            cache_scope: support::required(cache_scope, "cacheScope")?,
+            ttl_ms,
+            cache_scope,
             extra,
         })
     }
 }
 impl serde::Serialize for ListToolsResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "complete")?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("tools", &self.tools)?;
-        if let Some(value) = &self.next_cursor {
-            map.serialize_entry("nextCursor", value)?;
-        }
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        map.serialize_entry("cacheScope", &self.cache_scope)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "complete");
+        writer.optional("_meta", &self.meta);
+        writer.member("tools", &self.tools);
+        writer.optional("nextCursor", &self.next_cursor);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.member("cacheScope", &self.cache_scope);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tools/list`.
@@ -1564,41 +1418,27 @@ impl<'de> support::Object<'de> for ListToolsResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for ListToolsResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a tool is called, wants and gives.
@@ -1672,6 +1512,7 @@ impl Tool {
     }
     /// Sets `icons`.
     #[must_use]
+    #[inline]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
@@ -1714,27 +1555,27 @@ impl<'de> support::Object<'de> for Tool {
         let mut icons = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => name = Some(members.value()?),
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => input_schema = Some(members.value()?),
-                support::Key::Known(4) => output_schema = members.value()?,
-                support::Key::Known(5) => annotations = members.value()?,
-                support::Key::Known(6) => icons = members.value()?,
-                support::Key::Known(7) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut name),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.required(&mut input_schema),
+                4 => members.optional(&mut output_schema),
+                5 => members.optional(&mut annotations),
+                6 => members.optional(&mut icons),
+                7 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(name), Some(input_schema)) = (name, input_schema) else {
+            return Err(members.missing(&[0, 3]));
+        };
         Ok(Self {
-            name: support::required(name, "name")?,
+            name,
             title,
             description,
-            input_schema: support::required(input_schema, "inputSchema")?,
+            input_schema,
             output_schema,
             annotations,
             icons,
@@ -1745,35 +1586,16 @@ impl<'de> support::Object<'de> for Tool {
 }
 impl serde::Serialize for Tool {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        map.serialize_entry("inputSchema", &self.input_schema)?;
-        if let Some(value) = &self.output_schema {
-            map.serialize_entry("outputSchema", value)?;
-        }
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.icons {
-            map.serialize_entry("icons", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("name", &self.name);
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.member("inputSchema", &self.input_schema);
+        writer.optional("outputSchema", &self.output_schema);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("icons", &self.icons);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A JSON Schema of an object; its other keywords are kept as unknown members.
@@ -1788,6 +1610,7 @@ pub struct ToolInputSchema {
 impl ToolInputSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             schema: None,
@@ -1802,6 +1625,7 @@ impl ToolInputSchema {
     }
 }
 impl Default for ToolInputSchema {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1821,37 +1645,25 @@ impl<'de> support::Object<'de> for ToolInputSchema {
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("object"))?;
-                }
-                support::Key::Known(1) => schema = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("object")),
+                1 => members.optional(&mut schema),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         Ok(Self { schema, extra })
     }
 }
 impl serde::Serialize for ToolInputSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "object")?;
-        if let Some(value) = &self.schema {
-            map.serialize_entry("$schema", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "object");
+        writer.optional("$schema", &self.schema);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Any JSON Schema; its keywords are kept as unknown members.
@@ -1866,6 +1678,7 @@ pub struct ToolOutputSchema {
 impl ToolOutputSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             schema: None,
@@ -1880,6 +1693,7 @@ impl ToolOutputSchema {
     }
 }
 impl Default for ToolOutputSchema {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1899,32 +1713,20 @@ impl<'de> support::Object<'de> for ToolOutputSchema {
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => schema = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut schema),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { schema, extra })
     }
 }
 impl serde::Serialize for ToolOutputSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.schema {
-            map.serialize_entry("$schema", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("$schema", &self.schema);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Hints about a tool's behaviour; nothing a client may trust from a server that it does not trust.
@@ -1947,6 +1749,7 @@ pub struct ToolAnnotations {
 impl ToolAnnotations {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             title: None,
@@ -1965,30 +1768,35 @@ impl ToolAnnotations {
     }
     /// Sets `readOnlyHint`.
     #[must_use]
+    #[inline]
     pub fn with_read_only_hint(mut self, read_only_hint: bool) -> Self {
         self.read_only_hint = Some(read_only_hint);
         self
     }
     /// Sets `destructiveHint`.
     #[must_use]
+    #[inline]
     pub fn with_destructive_hint(mut self, destructive_hint: bool) -> Self {
         self.destructive_hint = Some(destructive_hint);
         self
     }
     /// Sets `idempotentHint`.
     #[must_use]
+    #[inline]
     pub fn with_idempotent_hint(mut self, idempotent_hint: bool) -> Self {
         self.idempotent_hint = Some(idempotent_hint);
         self
     }
     /// Sets `openWorldHint`.
     #[must_use]
+    #[inline]
     pub fn with_open_world_hint(mut self, open_world_hint: bool) -> Self {
         self.open_world_hint = Some(open_world_hint);
         self
     }
 }
 impl Default for ToolAnnotations {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -2018,18 +1826,15 @@ impl<'de> support::Object<'de> for ToolAnnotations {
         let mut idempotent_hint = None;
         let mut open_world_hint = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => title = members.value()?,
-                support::Key::Known(1) => read_only_hint = members.value()?,
-                support::Key::Known(2) => destructive_hint = members.value()?,
-                support::Key::Known(3) => idempotent_hint = members.value()?,
-                support::Key::Known(4) => open_world_hint = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut title),
+                1 => members.optional(&mut read_only_hint),
+                2 => members.optional(&mut destructive_hint),
+                3 => members.optional(&mut idempotent_hint),
+                4 => members.optional(&mut open_world_hint),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             title,
@@ -2043,30 +1848,13 @@ impl<'de> support::Object<'de> for ToolAnnotations {
 }
 impl serde::Serialize for ToolAnnotations {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.read_only_hint {
-            map.serialize_entry("readOnlyHint", value)?;
-        }
-        if let Some(value) = &self.destructive_hint {
-            map.serialize_entry("destructiveHint", value)?;
-        }
-        if let Some(value) = &self.idempotent_hint {
-            map.serialize_entry("idempotentHint", value)?;
-        }
-        if let Some(value) = &self.open_world_hint {
-            map.serialize_entry("openWorldHint", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("title", &self.title);
+        writer.optional("readOnlyHint", &self.read_only_hint);
+        writer.optional("destructiveHint", &self.destructive_hint);
+        writer.optional("idempotentHint", &self.idempotent_hint);
+        writer.optional("openWorldHint", &self.open_world_hint);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Calls a tool. The server alone decides whether a task comes of it.
@@ -2100,6 +1888,7 @@ impl crate::Request for CallToolRequest {
     const METHOD: &'static str = Self::METHOD;
     type Params = CallToolRequestParams;
     type Result = CallToolResponse;
+    #[inline]
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.name.as_ref())
     }
@@ -2120,46 +1909,34 @@ impl<'de> support::Object<'de> for CallToolRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tools/call"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tools/call")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for CallToolRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tools/call")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tools/call");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tools/call`.
@@ -2239,22 +2016,22 @@ impl<'de> support::Object<'de> for CallToolRequestParams {
         let mut input_responses = None;
         let mut request_state = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(1) => name = Some(members.value()?),
-                support::Key::Known(2) => arguments = members.value()?,
-                support::Key::Known(3) => input_responses = members.value()?,
-                support::Key::Known(4) => request_state = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                1 => members.required(&mut name),
+                2 => members.optional(&mut arguments),
+                3 => members.optional(&mut input_responses),
+                4 => members.optional(&mut request_state),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(meta), Some(name)) = (meta, name) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            name: support::required(name, "name")?,
+            meta,
+            name,
             arguments,
             input_responses,
             request_state,
@@ -2264,26 +2041,13 @@ impl<'de> support::Object<'de> for CallToolRequestParams {
 }
 impl serde::Serialize for CallToolRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        map.serialize_entry("name", &self.name)?;
-        if let Some(value) = &self.arguments {
-            map.serialize_entry("arguments", value)?;
-        }
-        if let Some(value) = &self.input_responses {
-            map.serialize_entry("inputResponses", value)?;
-        }
-        if let Some(value) = &self.request_state {
-            map.serialize_entry("requestState", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.member("name", &self.name);
+        writer.optional("arguments", &self.arguments);
+        writer.optional("inputResponses", &self.input_responses);
+        writer.optional("requestState", &self.request_state);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a tool gave.
@@ -2304,6 +2068,7 @@ pub struct CallToolResult {
 impl CallToolResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             meta: None,
@@ -2330,6 +2095,7 @@ impl CallToolResult {
     }
     /// Sets `isError`.
     #[must_use]
+    #[inline]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
@@ -2359,24 +2125,22 @@ impl<'de> support::Object<'de> for CallToolResult {
         let mut structured_content = None;
         let mut is_error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?;
-                }
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(2) => content = Some(members.value()?),
-                support::Key::Known(3) => structured_content = Some(members.value()?),
-                support::Key::Known(4) => is_error = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("complete")),
+                1 => members.optional(&mut meta),
+                2 => members.required(&mut content),
+                3 => members.required(&mut structured_content),
+                4 => members.optional(&mut is_error),
+                _ => members.skip(),
+            }?;
         }
+        let Some(content) = content else {
+            return Err(members.missing(&[2]));
+        };
         Ok(Self {
             meta,
-            content: support::required(content, "content")?,
+            content,
             structured_content,
             is_error,
             extra,
@@ -2385,26 +2149,13 @@ impl<'de> support::Object<'de> for CallToolResult {
 }
 impl serde::Serialize for CallToolResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "complete")?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("content", &self.content)?;
-        if let Some(value) = &self.structured_content {
-            map.serialize_entry("structuredContent", value)?;
-        }
-        if let Some(value) = &self.is_error {
-            map.serialize_entry("isError", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "complete");
+        writer.optional("_meta", &self.meta);
+        writer.member("content", &self.content);
+        writer.optional("structuredContent", &self.structured_content);
+        writer.optional("isError", &self.is_error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What `tools/call` may answer.
@@ -2434,22 +2185,26 @@ impl<'de> serde::Deserialize<'de> for CallToolResponse {
     }
 }
 impl From<InputRequiredResult> for CallToolResponse {
+    #[inline]
     fn from(value: InputRequiredResult) -> Self {
         Self::InputRequired(value)
     }
 }
 impl From<CreateTaskResult> for CallToolResponse {
+    #[inline]
     fn from(value: CreateTaskResult) -> Self {
         Self::Task(value)
     }
 }
 impl From<CallToolResult> for CallToolResponse {
+    #[inline]
     fn from(value: CallToolResult) -> Self {
         Self::Complete(value)
     }
 }
 impl support::MemberUnion for CallToolResponse {
     const EXPECTED: &'static str = "an object of type `CallToolResponse`: `InputRequiredResult` (with `resultType` `input_required`), or `CreateTaskResult` (with `resultType` `task` and with `status` `working` or `input_required` or `completed` or `failed` or `cancelled`), or `CallToolResult` (anything else)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.is("resultType", &["input_required"]) {
             return Some(0);
@@ -2515,41 +2270,27 @@ impl<'de> support::Object<'de> for CallToolResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for CallToolResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks the client for answers; it then sends the same request again with them. At least one of the two members is there.
@@ -2568,6 +2309,7 @@ pub struct InputRequiredResult {
 impl InputRequiredResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -2599,6 +2341,7 @@ impl InputRequiredResult {
     }
 }
 impl Default for InputRequiredResult {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -2625,25 +2368,24 @@ impl<'de> support::Object<'de> for InputRequiredResult {
         let mut input_requests = None;
         let mut request_state = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => {
                     members
                         .constant(
                             "resultType",
                             support::Constant::Text("input_required"),
-                        )?;
+                        )
                 }
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(2) => input_requests = members.value()?,
-                support::Key::Known(3) => request_state = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                1 => members.optional(&mut meta),
+                2 => members.optional(&mut input_requests),
+                3 => members.optional(&mut request_state),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         if !members.has(2) && !members.has(3) {
             return Err(
                 serde::de::Error::custom(
@@ -2661,25 +2403,12 @@ impl<'de> support::Object<'de> for InputRequiredResult {
 }
 impl serde::Serialize for InputRequiredResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "input_required")?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        if let Some(value) = &self.input_requests {
-            map.serialize_entry("inputRequests", value)?;
-        }
-        if let Some(value) = &self.request_state {
-            map.serialize_entry("requestState", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "input_required");
+        writer.optional("_meta", &self.meta);
+        writer.optional("inputRequests", &self.input_requests);
+        writer.optional("requestState", &self.request_state);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A piece of a tool's result.
@@ -2715,26 +2444,31 @@ impl<'de> serde::Deserialize<'de> for ContentBlock {
     }
 }
 impl From<TextContent> for ContentBlock {
+    #[inline]
     fn from(value: TextContent) -> Self {
         Self::Text(value)
     }
 }
 impl From<ImageContent> for ContentBlock {
+    #[inline]
     fn from(value: ImageContent) -> Self {
         Self::Image(value)
     }
 }
 impl From<AudioContent> for ContentBlock {
+    #[inline]
     fn from(value: AudioContent) -> Self {
         Self::Audio(value)
     }
 }
 impl From<ResourceLink> for ContentBlock {
+    #[inline]
     fn from(value: ResourceLink) -> Self {
         Self::ResourceLink(value)
     }
 }
 impl From<EmbeddedResource> for ContentBlock {
+    #[inline]
     fn from(value: EmbeddedResource) -> Self {
         Self::Resource(value)
     }
@@ -2817,23 +2551,20 @@ impl<'de> support::Object<'de> for TextContent {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("text"))?;
-                }
-                support::Key::Known(1) => text = Some(members.value()?),
-                support::Key::Known(2) => annotations = members.value()?,
-                support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("text")),
+                1 => members.required(&mut text),
+                2 => members.optional(&mut annotations),
+                3 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(text)) = (members.has(0), text) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            text: support::required(text, "text")?,
+            text,
             annotations,
             meta,
             extra,
@@ -2842,23 +2573,12 @@ impl<'de> support::Object<'de> for TextContent {
 }
 impl serde::Serialize for TextContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "text")?;
-        map.serialize_entry("text", &self.text)?;
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "text");
+        writer.member("text", &self.text);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A picture.
@@ -2925,25 +2645,22 @@ impl<'de> support::Object<'de> for ImageContent {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("image"))?;
-                }
-                support::Key::Known(1) => data = Some(members.value()?),
-                support::Key::Known(2) => mime_type = Some(members.value()?),
-                support::Key::Known(3) => annotations = members.value()?,
-                support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("image")),
+                1 => members.required(&mut data),
+                2 => members.required(&mut mime_type),
+                3 => members.optional(&mut annotations),
+                4 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(data), Some(mime_type)) = (members.has(0), data, mime_type) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            data: support::required(data, "data")?,
-            mime_type: support::required(mime_type, "mimeType")?,
+            data,
+            mime_type,
             annotations,
             meta,
             extra,
@@ -2952,24 +2669,13 @@ impl<'de> support::Object<'de> for ImageContent {
 }
 impl serde::Serialize for ImageContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "image")?;
-        map.serialize_entry("data", &self.data)?;
-        map.serialize_entry("mimeType", &self.mime_type)?;
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "image");
+        writer.member("data", &self.data);
+        writer.member("mimeType", &self.mime_type);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Sound.
@@ -3036,25 +2742,22 @@ impl<'de> support::Object<'de> for AudioContent {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("audio"))?;
-                }
-                support::Key::Known(1) => data = Some(members.value()?),
-                support::Key::Known(2) => mime_type = Some(members.value()?),
-                support::Key::Known(3) => annotations = members.value()?,
-                support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("audio")),
+                1 => members.required(&mut data),
+                2 => members.required(&mut mime_type),
+                3 => members.optional(&mut annotations),
+                4 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(data), Some(mime_type)) = (members.has(0), data, mime_type) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            data: support::required(data, "data")?,
-            mime_type: support::required(mime_type, "mimeType")?,
+            data,
+            mime_type,
             annotations,
             meta,
             extra,
@@ -3063,24 +2766,13 @@ impl<'de> support::Object<'de> for AudioContent {
 }
 impl serde::Serialize for AudioContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "audio")?;
-        map.serialize_entry("data", &self.data)?;
-        map.serialize_entry("mimeType", &self.mime_type)?;
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "audio");
+        writer.member("data", &self.data);
+        writer.member("mimeType", &self.mime_type);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A resource that can be read from the server.
@@ -3145,12 +2837,14 @@ impl ResourceLink {
     }
     /// Sets `size`.
     #[must_use]
+    #[inline]
     pub fn with_size(mut self, size: u64) -> Self {
         self.size = Some(size);
         self
     }
     /// Sets `icons`.
     #[must_use]
+    #[inline]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
@@ -3202,32 +2896,27 @@ impl<'de> support::Object<'de> for ResourceLink {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("resource_link"))?;
-                }
-                support::Key::Known(1) => uri = Some(members.value()?),
-                support::Key::Known(2) => name = Some(members.value()?),
-                support::Key::Known(3) => title = members.value()?,
-                support::Key::Known(4) => description = members.value()?,
-                support::Key::Known(5) => mime_type = members.value()?,
-                support::Key::Known(6) => {
-                    size = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(7) => icons = members.value()?,
-                support::Key::Known(8) => annotations = members.value()?,
-                support::Key::Known(9) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("resource_link")),
+                1 => members.required(&mut uri),
+                2 => members.required(&mut name),
+                3 => members.optional(&mut title),
+                4 => members.optional(&mut description),
+                5 => members.optional(&mut mime_type),
+                6 => members.optional_as(support::Unsigned, &mut size),
+                7 => members.optional(&mut icons),
+                8 => members.optional(&mut annotations),
+                9 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(uri), Some(name)) = (members.has(0), uri, name) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            uri: support::required(uri, "uri")?,
-            name: support::required(name, "name")?,
+            uri,
+            name,
             title,
             description,
             mime_type,
@@ -3241,39 +2930,18 @@ impl<'de> support::Object<'de> for ResourceLink {
 }
 impl serde::Serialize for ResourceLink {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "resource_link")?;
-        map.serialize_entry("uri", &self.uri)?;
-        map.serialize_entry("name", &self.name)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.mime_type {
-            map.serialize_entry("mimeType", value)?;
-        }
-        if let Some(value) = &self.size {
-            map.serialize_entry("size", value)?;
-        }
-        if let Some(value) = &self.icons {
-            map.serialize_entry("icons", value)?;
-        }
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "resource_link");
+        writer.member("uri", &self.uri);
+        writer.member("name", &self.name);
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("mimeType", &self.mime_type);
+        writer.optional("size", &self.size);
+        writer.optional("icons", &self.icons);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A resource with its contents.
@@ -3335,23 +3003,20 @@ impl<'de> support::Object<'de> for EmbeddedResource {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("resource"))?;
-                }
-                support::Key::Known(1) => resource = Some(members.value()?),
-                support::Key::Known(2) => annotations = members.value()?,
-                support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("resource")),
+                1 => members.required(&mut resource),
+                2 => members.optional(&mut annotations),
+                3 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(resource)) = (members.has(0), resource) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            resource: support::required(resource, "resource")?,
+            resource,
             annotations,
             meta,
             extra,
@@ -3360,23 +3025,12 @@ impl<'de> support::Object<'de> for EmbeddedResource {
 }
 impl serde::Serialize for EmbeddedResource {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "resource")?;
-        map.serialize_entry("resource", &self.resource)?;
-        if let Some(value) = &self.annotations {
-            map.serialize_entry("annotations", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "resource");
+        writer.member("resource", &self.resource);
+        writer.optional("annotations", &self.annotations);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The contents of a resource, as text or as bytes.
@@ -3403,17 +3057,20 @@ impl<'de> serde::Deserialize<'de> for ResourceContents {
     }
 }
 impl From<TextResourceContents> for ResourceContents {
+    #[inline]
     fn from(value: TextResourceContents) -> Self {
         Self::Text(value)
     }
 }
 impl From<BlobResourceContents> for ResourceContents {
+    #[inline]
     fn from(value: BlobResourceContents) -> Self {
         Self::Blob(value)
     }
 }
 impl support::MemberUnion for ResourceContents {
     const EXPECTED: &'static str = "an object of type `ResourceContents`: `TextResourceContents` (with `text`), or `BlobResourceContents` (with `blob`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("text") {
             return Some(0);
@@ -3492,22 +3149,22 @@ impl<'de> support::Object<'de> for TextResourceContents {
         let mut text = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => uri = Some(members.value()?),
-                support::Key::Known(1) => mime_type = members.value()?,
-                support::Key::Known(2) => text = Some(members.value()?),
-                support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut uri),
+                1 => members.optional(&mut mime_type),
+                2 => members.required(&mut text),
+                3 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(uri), Some(text)) = (uri, text) else {
+            return Err(members.missing(&[0, 2]));
+        };
         Ok(Self {
-            uri: support::required(uri, "uri")?,
+            uri,
             mime_type,
-            text: support::required(text, "text")?,
+            text,
             meta,
             extra,
         })
@@ -3515,23 +3172,12 @@ impl<'de> support::Object<'de> for TextResourceContents {
 }
 impl serde::Serialize for TextResourceContents {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("uri", &self.uri)?;
-        if let Some(value) = &self.mime_type {
-            map.serialize_entry("mimeType", value)?;
-        }
-        map.serialize_entry("text", &self.text)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("uri", &self.uri);
+        writer.optional("mimeType", &self.mime_type);
+        writer.member("text", &self.text);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Contents that are bytes.
@@ -3592,22 +3238,22 @@ impl<'de> support::Object<'de> for BlobResourceContents {
         let mut blob = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => uri = Some(members.value()?),
-                support::Key::Known(1) => mime_type = members.value()?,
-                support::Key::Known(2) => blob = Some(members.value()?),
-                support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut uri),
+                1 => members.optional(&mut mime_type),
+                2 => members.required(&mut blob),
+                3 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(uri), Some(blob)) = (uri, blob) else {
+            return Err(members.missing(&[0, 2]));
+        };
         Ok(Self {
-            uri: support::required(uri, "uri")?,
+            uri,
             mime_type,
-            blob: support::required(blob, "blob")?,
+            blob,
             meta,
             extra,
         })
@@ -3615,23 +3261,12 @@ impl<'de> support::Object<'de> for BlobResourceContents {
 }
 impl serde::Serialize for BlobResourceContents {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("uri", &self.uri)?;
-        if let Some(value) = &self.mime_type {
-            map.serialize_entry("mimeType", value)?;
-        }
-        map.serialize_entry("blob", &self.blob)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("uri", &self.uri);
+        writer.optional("mimeType", &self.mime_type);
+        writer.member("blob", &self.blob);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Hints about who content is for.
@@ -3650,6 +3285,7 @@ pub struct Annotations {
 impl Annotations {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             audience: None,
@@ -3660,6 +3296,7 @@ impl Annotations {
     }
     /// Sets `audience`.
     #[must_use]
+    #[inline]
     pub fn with_audience(mut self, audience: Vec<Role>) -> Self {
         self.audience = Some(audience);
         self
@@ -3678,6 +3315,7 @@ impl Annotations {
     }
 }
 impl Default for Annotations {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -3699,16 +3337,13 @@ impl<'de> support::Object<'de> for Annotations {
         let mut priority = None;
         let mut last_modified = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => audience = members.value()?,
-                support::Key::Known(1) => priority = members.value()?,
-                support::Key::Known(2) => last_modified = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut audience),
+                1 => members.optional(&mut priority),
+                2 => members.optional(&mut last_modified),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             audience,
@@ -3720,24 +3355,11 @@ impl<'de> support::Object<'de> for Annotations {
 }
 impl serde::Serialize for Annotations {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.audience {
-            map.serialize_entry("audience", value)?;
-        }
-        if let Some(value) = &self.priority {
-            map.serialize_entry("priority", value)?;
-        }
-        if let Some(value) = &self.last_modified {
-            map.serialize_entry("lastModified", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("audience", &self.audience);
+        writer.optional("priority", &self.priority);
+        writer.optional("lastModified", &self.last_modified);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A side of a conversation.
@@ -3753,6 +3375,7 @@ impl Role {
     pub const ALL: &'static [Self] = &[Self::User, Self::Assistant];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -3777,12 +3400,14 @@ impl<'de> serde::Deserialize<'de> for Role {
     }
 }
 impl ::core::fmt::Display for Role {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for Role {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "user" => Ok(Self::User),
@@ -3832,42 +3457,31 @@ impl<'de> support::Object<'de> for ElicitRequest {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("elicitation/create"),
-                        )?;
+                        )
                 }
-                support::Key::Known(1) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                1 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, Some(params)) = (members.has(0), params) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ElicitRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("method", "elicitation/create")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("method", "elicitation/create");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A question, to be answered in a form or at a web address.
@@ -3894,17 +3508,20 @@ impl<'de> serde::Deserialize<'de> for ElicitRequestParams {
     }
 }
 impl From<ElicitRequestUrlParams> for ElicitRequestParams {
+    #[inline]
     fn from(value: ElicitRequestUrlParams) -> Self {
         Self::Url(value)
     }
 }
 impl From<ElicitRequestFormParams> for ElicitRequestParams {
+    #[inline]
     fn from(value: ElicitRequestFormParams) -> Self {
         Self::Form(value)
     }
 }
 impl support::MemberUnion for ElicitRequestParams {
     const EXPECTED: &'static str = "an object of type `ElicitRequestParams`: `ElicitRequestURLParams` (with `mode` `url`), or `ElicitRequestFormParams` (anything else)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.is("mode", &["url"]) {
             return Some(0);
@@ -3973,41 +3590,32 @@ impl<'de> support::Object<'de> for ElicitRequestFormParams {
         let mut message = None;
         let mut requested_schema = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => mode = members.value()?,
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => requested_schema = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut mode),
+                1 => members.required(&mut message),
+                2 => members.required(&mut requested_schema),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(message), Some(requested_schema)) = (message, requested_schema) else {
+            return Err(members.missing(&[1, 2]));
+        };
         Ok(Self {
             mode,
-            message: support::required(message, "message")?,
-            requested_schema: support::required(requested_schema, "requestedSchema")?,
+            message,
+            requested_schema,
             extra,
         })
     }
 }
 impl serde::Serialize for ElicitRequestFormParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.mode {
-            map.serialize_entry("mode", value)?;
-        }
-        map.serialize_entry("message", &self.message)?;
-        map.serialize_entry("requestedSchema", &self.requested_schema)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("mode", &self.mode);
+        writer.member("message", &self.message);
+        writer.member("requestedSchema", &self.requested_schema);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The mode of a form question, where it is said.
@@ -4021,6 +3629,7 @@ impl ElicitationFormMode {
     pub const ALL: &'static [Self] = &[Self::Form];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Form => "form",
@@ -4044,12 +3653,14 @@ impl<'de> serde::Deserialize<'de> for ElicitationFormMode {
     }
 }
 impl ::core::fmt::Display for ElicitationFormMode {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for ElicitationFormMode {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "form" => Ok(Self::Form),
@@ -4089,6 +3700,7 @@ impl ElicitFormSchema {
     }
     /// Sets `required`.
     #[must_use]
+    #[inline]
     pub fn with_required(mut self, required: Vec<String>) -> Self {
         self.required = Some(required);
         self
@@ -4116,24 +3728,21 @@ impl<'de> support::Object<'de> for ElicitFormSchema {
         let mut properties = None;
         let mut required = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => schema = members.value()?,
-                support::Key::Known(1) => {
-                    members.constant("type", support::Constant::Text("object"))?;
-                }
-                support::Key::Known(2) => properties = Some(members.value()?),
-                support::Key::Known(3) => required = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut schema),
+                1 => members.constant("type", support::Constant::Text("object")),
+                2 => members.required(&mut properties),
+                3 => members.optional(&mut required),
+                _ => members.skip(),
+            }?;
         }
-        members.require(1)?;
+        let (true, Some(properties)) = (members.has(1), properties) else {
+            return Err(members.missing(&[1, 2]));
+        };
         Ok(Self {
             schema,
-            properties: support::required(properties, "properties")?,
+            properties,
             required,
             extra,
         })
@@ -4141,23 +3750,12 @@ impl<'de> support::Object<'de> for ElicitFormSchema {
 }
 impl serde::Serialize for ElicitFormSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.schema {
-            map.serialize_entry("$schema", value)?;
-        }
-        map.serialize_entry("type", "object")?;
-        map.serialize_entry("properties", &self.properties)?;
-        if let Some(value) = &self.required {
-            map.serialize_entry("required", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("$schema", &self.schema);
+        writer.member("type", "object");
+        writer.member("properties", &self.properties);
+        writer.optional("required", &self.required);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The fields of a form by name.
@@ -4165,18 +3763,21 @@ impl serde::Serialize for ElicitFormSchema {
 pub struct ElicitFormProperties(pub crate::Map<PrimitiveSchemaDefinition>);
 impl ::std::ops::Deref for ElicitFormProperties {
     type Target = crate::Map<PrimitiveSchemaDefinition>;
+    #[inline]
     fn deref(&self) -> &crate::Map<PrimitiveSchemaDefinition> {
         &self.0
     }
 }
 impl ::std::convert::From<ElicitFormProperties>
 for crate::Map<PrimitiveSchemaDefinition> {
+    #[inline]
     fn from(value: ElicitFormProperties) -> Self {
         value.0
     }
 }
 impl ::std::convert::From<crate::Map<PrimitiveSchemaDefinition>>
 for ElicitFormProperties {
+    #[inline]
     fn from(value: crate::Map<PrimitiveSchemaDefinition>) -> Self {
         Self(value)
     }
@@ -4231,41 +3832,27 @@ impl<'de> support::Object<'de> for ElicitRequestUrlParams {
         let mut message = None;
         let mut url = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("mode", support::Constant::Text("url"))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => url = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("mode", support::Constant::Text("url")),
+                1 => members.required(&mut message),
+                2 => members.required(&mut url),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            url: support::required(url, "url")?,
-            extra,
-        })
+        let (true, Some(message), Some(url)) = (members.has(0), message, url) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { message, url, extra })
     }
 }
 impl serde::Serialize for ElicitRequestUrlParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("mode", "url")?;
-        map.serialize_entry("message", &self.message)?;
-        map.serialize_entry("url", &self.url)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("mode", "url");
+        writer.member("message", &self.message);
+        writer.member("url", &self.url);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// One field of a form.
@@ -4298,27 +3885,32 @@ impl<'de> serde::Deserialize<'de> for PrimitiveSchemaDefinition {
     }
 }
 impl From<NumberSchema> for PrimitiveSchemaDefinition {
+    #[inline]
     fn from(value: NumberSchema) -> Self {
         Self::Number(value)
     }
 }
 impl From<BooleanSchema> for PrimitiveSchemaDefinition {
+    #[inline]
     fn from(value: BooleanSchema) -> Self {
         Self::Boolean(value)
     }
 }
 impl From<EnumSchema> for PrimitiveSchemaDefinition {
+    #[inline]
     fn from(value: EnumSchema) -> Self {
         Self::Enum(value)
     }
 }
 impl From<StringSchema> for PrimitiveSchemaDefinition {
+    #[inline]
     fn from(value: StringSchema) -> Self {
         Self::String(value)
     }
 }
 impl support::MemberUnion for PrimitiveSchemaDefinition {
     const EXPECTED: &'static str = "an object of type `PrimitiveSchemaDefinition`: `NumberSchema` (with `type` `number` or `integer`), or `BooleanSchema` (with `type` `boolean`), or `EnumSchema` (with `enumNames` or with `enum` or with `oneOf` or with `items/enum` or with `items/anyOf`), or `StringSchema` (with `type` `string`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.is("type", &["number", "integer"]) {
             return Some(0);
@@ -4371,6 +3963,7 @@ pub struct StringSchema {
 impl StringSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             title: None,
@@ -4396,12 +3989,14 @@ impl StringSchema {
     }
     /// Sets `minLength`.
     #[must_use]
+    #[inline]
     pub fn with_min_length(mut self, min_length: u64) -> Self {
         self.min_length = Some(min_length);
         self
     }
     /// Sets `maxLength`.
     #[must_use]
+    #[inline]
     pub fn with_max_length(mut self, max_length: u64) -> Self {
         self.max_length = Some(max_length);
         self
@@ -4420,6 +4015,7 @@ impl StringSchema {
     }
 }
 impl Default for StringSchema {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -4452,28 +4048,21 @@ impl<'de> support::Object<'de> for StringSchema {
         let mut format = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => {
-                    min_length = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(4) => {
-                    max_length = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(5) => format = members.value()?,
-                support::Key::Known(6) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional_as(support::Unsigned, &mut min_length),
+                4 => members.optional_as(support::Unsigned, &mut max_length),
+                5 => members.optional(&mut format),
+                6 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         Ok(Self {
             title,
             description,
@@ -4487,34 +4076,15 @@ impl<'de> support::Object<'de> for StringSchema {
 }
 impl serde::Serialize for StringSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.min_length {
-            map.serialize_entry("minLength", value)?;
-        }
-        if let Some(value) = &self.max_length {
-            map.serialize_entry("maxLength", value)?;
-        }
-        if let Some(value) = &self.format {
-            map.serialize_entry("format", value)?;
-        }
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("minLength", &self.min_length);
+        writer.optional("maxLength", &self.max_length);
+        writer.optional("format", &self.format);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the text of a field has to be.
@@ -4539,6 +4109,7 @@ impl StringFormat {
     ];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Email => "email",
@@ -4565,12 +4136,14 @@ impl<'de> serde::Deserialize<'de> for StringFormat {
     }
 }
 impl ::core::fmt::Display for StringFormat {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for StringFormat {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "email" => Ok(Self::Email),
@@ -4676,22 +4249,22 @@ impl<'de> support::Object<'de> for NumberSchema {
         let mut maximum = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => kind = Some(members.value()?),
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => minimum = members.value()?,
-                support::Key::Known(4) => maximum = members.value()?,
-                support::Key::Known(5) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut kind),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional(&mut minimum),
+                4 => members.optional(&mut maximum),
+                5 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
+        let Some(kind) = kind else {
+            return Err(members.missing(&[0]));
+        };
         Ok(Self {
-            kind: support::required(kind, "type")?,
+            kind,
             title,
             description,
             minimum,
@@ -4703,31 +4276,14 @@ impl<'de> support::Object<'de> for NumberSchema {
 }
 impl serde::Serialize for NumberSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", &self.kind)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.minimum {
-            map.serialize_entry("minimum", value)?;
-        }
-        if let Some(value) = &self.maximum {
-            map.serialize_entry("maximum", value)?;
-        }
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", &self.kind);
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("minimum", &self.minimum);
+        writer.optional("maximum", &self.maximum);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Which numbers a field takes.
@@ -4743,6 +4299,7 @@ impl NumberKind {
     pub const ALL: &'static [Self] = &[Self::Number, Self::Integer];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Number => "number",
@@ -4767,12 +4324,14 @@ impl<'de> serde::Deserialize<'de> for NumberKind {
     }
 }
 impl ::core::fmt::Display for NumberKind {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for NumberKind {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "number" => Ok(Self::Number),
@@ -4797,6 +4356,7 @@ pub struct BooleanSchema {
 impl BooleanSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             title: None,
@@ -4819,12 +4379,14 @@ impl BooleanSchema {
     }
     /// Sets `default`.
     #[must_use]
+    #[inline]
     pub fn with_default(mut self, default: bool) -> Self {
         self.default = Some(default);
         self
     }
 }
 impl Default for BooleanSchema {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -4851,21 +4413,18 @@ impl<'de> support::Object<'de> for BooleanSchema {
         let mut description = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("boolean"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("boolean")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         Ok(Self {
             title,
             description,
@@ -4876,25 +4435,12 @@ impl<'de> support::Object<'de> for BooleanSchema {
 }
 impl serde::Serialize for BooleanSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "boolean")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "boolean");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A field with a choice.
@@ -4924,22 +4470,26 @@ impl<'de> serde::Deserialize<'de> for EnumSchema {
     }
 }
 impl From<LegacyTitledEnumSchema> for EnumSchema {
+    #[inline]
     fn from(value: LegacyTitledEnumSchema) -> Self {
         Self::Legacy(value)
     }
 }
 impl From<SingleSelectEnumSchema> for EnumSchema {
+    #[inline]
     fn from(value: SingleSelectEnumSchema) -> Self {
         Self::SingleSelect(value)
     }
 }
 impl From<MultiSelectEnumSchema> for EnumSchema {
+    #[inline]
     fn from(value: MultiSelectEnumSchema) -> Self {
         Self::MultiSelect(value)
     }
 }
 impl support::MemberUnion for EnumSchema {
     const EXPECTED: &'static str = "an object of type `EnumSchema`: `LegacyTitledEnumSchema` (with `enumNames`), or `SingleSelectEnumSchema` (with `enum` or with `oneOf`), or `MultiSelectEnumSchema` (with `items/enum` or with `items/anyOf`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("enumNames") {
             return Some(0);
@@ -4988,17 +4538,20 @@ impl<'de> serde::Deserialize<'de> for SingleSelectEnumSchema {
     }
 }
 impl From<UntitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
+    #[inline]
     fn from(value: UntitledSingleSelectEnumSchema) -> Self {
         Self::Untitled(value)
     }
 }
 impl From<TitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
+    #[inline]
     fn from(value: TitledSingleSelectEnumSchema) -> Self {
         Self::Titled(value)
     }
 }
 impl support::MemberUnion for SingleSelectEnumSchema {
     const EXPECTED: &'static str = "an object of type `SingleSelectEnumSchema`: `UntitledSingleSelectEnumSchema` (with `enum`), or `TitledSingleSelectEnumSchema` (with `oneOf`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("enum") {
             return Some(0);
@@ -5043,17 +4596,20 @@ impl<'de> serde::Deserialize<'de> for MultiSelectEnumSchema {
     }
 }
 impl From<UntitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
+    #[inline]
     fn from(value: UntitledMultiSelectEnumSchema) -> Self {
         Self::Untitled(value)
     }
 }
 impl From<TitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
+    #[inline]
     fn from(value: TitledMultiSelectEnumSchema) -> Self {
         Self::Titled(value)
     }
 }
 impl support::MemberUnion for MultiSelectEnumSchema {
     const EXPECTED: &'static str = "an object of type `MultiSelectEnumSchema`: `UntitledMultiSelectEnumSchema` (with `items/enum`), or `TitledMultiSelectEnumSchema` (with `items/anyOf`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("items/enum") {
             return Some(0);
@@ -5092,6 +4648,7 @@ pub struct UntitledSingleSelectEnumSchema {
 impl UntitledSingleSelectEnumSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             title: None,
@@ -5144,26 +4701,23 @@ impl<'de> support::Object<'de> for UntitledSingleSelectEnumSchema {
         let mut values = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => values = Some(members.value()?),
-                support::Key::Known(4) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.required(&mut values),
+                4 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(values)) = (members.has(0), values) else {
+            return Err(members.missing(&[0, 3]));
+        };
         Ok(Self {
             title,
             description,
-            values: support::required(values, "enum")?,
+            values,
             default,
             extra,
         })
@@ -5171,26 +4725,13 @@ impl<'de> support::Object<'de> for UntitledSingleSelectEnumSchema {
 }
 impl serde::Serialize for UntitledSingleSelectEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        map.serialize_entry("enum", &self.values)?;
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.member("enum", &self.values);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A choice of one value, shown by title.
@@ -5211,6 +4752,7 @@ pub struct TitledSingleSelectEnumSchema {
 impl TitledSingleSelectEnumSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(options: Vec<EnumOption>) -> Self {
         Self {
             title: None,
@@ -5263,26 +4805,23 @@ impl<'de> support::Object<'de> for TitledSingleSelectEnumSchema {
         let mut options = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => options = Some(members.value()?),
-                support::Key::Known(4) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.required(&mut options),
+                4 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(options)) = (members.has(0), options) else {
+            return Err(members.missing(&[0, 3]));
+        };
         Ok(Self {
             title,
             description,
-            options: support::required(options, "oneOf")?,
+            options,
             default,
             extra,
         })
@@ -5290,26 +4829,13 @@ impl<'de> support::Object<'de> for TitledSingleSelectEnumSchema {
 }
 impl serde::Serialize for TitledSingleSelectEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        map.serialize_entry("oneOf", &self.options)?;
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.member("oneOf", &self.options);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A choice of several values, shown as they are.
@@ -5359,12 +4885,14 @@ impl UntitledMultiSelectEnumSchema {
     }
     /// Sets `minItems`.
     #[must_use]
+    #[inline]
     pub fn with_min_items(mut self, min_items: u64) -> Self {
         self.min_items = Some(min_items);
         self
     }
     /// Sets `maxItems`.
     #[must_use]
+    #[inline]
     pub fn with_max_items(mut self, max_items: u64) -> Self {
         self.max_items = Some(max_items);
         self
@@ -5404,34 +4932,27 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("array"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => {
-                    min_items = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(4) => {
-                    max_items = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(5) => items = Some(members.value()?),
-                support::Key::Known(6) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("array")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional_as(support::Unsigned, &mut min_items),
+                4 => members.optional_as(support::Unsigned, &mut max_items),
+                5 => members.required(&mut items),
+                6 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(items)) = (members.has(0), items) else {
+            return Err(members.missing(&[0, 5]));
+        };
         Ok(Self {
             title,
             description,
             min_items,
             max_items,
-            items: support::required(items, "items")?,
+            items,
             default,
             extra,
         })
@@ -5439,32 +4960,15 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
 }
 impl serde::Serialize for UntitledMultiSelectEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "array")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.min_items {
-            map.serialize_entry("minItems", value)?;
-        }
-        if let Some(value) = &self.max_items {
-            map.serialize_entry("maxItems", value)?;
-        }
-        map.serialize_entry("items", &self.items)?;
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "array");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("minItems", &self.min_items);
+        writer.optional("maxItems", &self.max_items);
+        writer.member("items", &self.items);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The values of an untitled choice.
@@ -5479,6 +4983,7 @@ pub struct UntitledMultiSelectItems {
 impl UntitledMultiSelectItems {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             values,
@@ -5501,38 +5006,25 @@ impl<'de> support::Object<'de> for UntitledMultiSelectItems {
     ) -> Result<Self, A::Error> {
         let mut values = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => values = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.required(&mut values),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            values: support::required(values, "enum")?,
-            extra,
-        })
+        let (true, Some(values)) = (members.has(0), values) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { values, extra })
     }
 }
 impl serde::Serialize for UntitledMultiSelectItems {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        map.serialize_entry("enum", &self.values)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.member("enum", &self.values);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A choice of several values, shown by title.
@@ -5582,12 +5074,14 @@ impl TitledMultiSelectEnumSchema {
     }
     /// Sets `minItems`.
     #[must_use]
+    #[inline]
     pub fn with_min_items(mut self, min_items: u64) -> Self {
         self.min_items = Some(min_items);
         self
     }
     /// Sets `maxItems`.
     #[must_use]
+    #[inline]
     pub fn with_max_items(mut self, max_items: u64) -> Self {
         self.max_items = Some(max_items);
         self
@@ -5627,34 +5121,27 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("array"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => {
-                    min_items = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(4) => {
-                    max_items = members.value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(5) => items = Some(members.value()?),
-                support::Key::Known(6) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("array")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.optional_as(support::Unsigned, &mut min_items),
+                4 => members.optional_as(support::Unsigned, &mut max_items),
+                5 => members.required(&mut items),
+                6 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(items)) = (members.has(0), items) else {
+            return Err(members.missing(&[0, 5]));
+        };
         Ok(Self {
             title,
             description,
             min_items,
             max_items,
-            items: support::required(items, "items")?,
+            items,
             default,
             extra,
         })
@@ -5662,32 +5149,15 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
 }
 impl serde::Serialize for TitledMultiSelectEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "array")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.min_items {
-            map.serialize_entry("minItems", value)?;
-        }
-        if let Some(value) = &self.max_items {
-            map.serialize_entry("maxItems", value)?;
-        }
-        map.serialize_entry("items", &self.items)?;
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "array");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("minItems", &self.min_items);
+        writer.optional("maxItems", &self.max_items);
+        writer.member("items", &self.items);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The values of a titled choice.
@@ -5702,6 +5172,7 @@ pub struct TitledMultiSelectItems {
 impl TitledMultiSelectItems {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(options: Vec<EnumOption>) -> Self {
         Self {
             options,
@@ -5724,33 +5195,23 @@ impl<'de> support::Object<'de> for TitledMultiSelectItems {
     ) -> Result<Self, A::Error> {
         let mut options = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => options = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut options),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            options: support::required(options, "anyOf")?,
-            extra,
-        })
+        let Some(options) = options else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { options, extra })
     }
 }
 impl serde::Serialize for TitledMultiSelectItems {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("anyOf", &self.options)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("anyOf", &self.options);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The older form of a titled choice: values and titles in two lists. Not for new forms.
@@ -5773,6 +5234,7 @@ pub struct LegacyTitledEnumSchema {
 impl LegacyTitledEnumSchema {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             title: None,
@@ -5797,6 +5259,7 @@ impl LegacyTitledEnumSchema {
     }
     /// Sets `enumNames`.
     #[must_use]
+    #[inline]
     pub fn with_enum_names(mut self, enum_names: Vec<String>) -> Self {
         self.enum_names = Some(enum_names);
         self
@@ -5834,27 +5297,24 @@ impl<'de> support::Object<'de> for LegacyTitledEnumSchema {
         let mut enum_names = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("string"))?;
-                }
-                support::Key::Known(1) => title = members.value()?,
-                support::Key::Known(2) => description = members.value()?,
-                support::Key::Known(3) => values = Some(members.value()?),
-                support::Key::Known(4) => enum_names = members.value()?,
-                support::Key::Known(5) => default = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("string")),
+                1 => members.optional(&mut title),
+                2 => members.optional(&mut description),
+                3 => members.required(&mut values),
+                4 => members.optional(&mut enum_names),
+                5 => members.optional(&mut default),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(values)) = (members.has(0), values) else {
+            return Err(members.missing(&[0, 3]));
+        };
         Ok(Self {
             title,
             description,
-            values: support::required(values, "enum")?,
+            values,
             enum_names,
             default,
             extra,
@@ -5863,29 +5323,14 @@ impl<'de> support::Object<'de> for LegacyTitledEnumSchema {
 }
 impl serde::Serialize for LegacyTitledEnumSchema {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "string")?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        map.serialize_entry("enum", &self.values)?;
-        if let Some(value) = &self.enum_names {
-            map.serialize_entry("enumNames", value)?;
-        }
-        if let Some(value) = &self.default {
-            map.serialize_entry("default", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "string");
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.member("enum", &self.values);
+        writer.optional("enumNames", &self.enum_names);
+        writer.optional("default", &self.default);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A value with its title.
@@ -5926,36 +5371,25 @@ impl<'de> support::Object<'de> for EnumOption {
         let mut value = None;
         let mut title = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => value = Some(members.value()?),
-                support::Key::Known(1) => title = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut value),
+                1 => members.required(&mut title),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            value: support::required(value, "const")?,
-            title: support::required(title, "title")?,
-            extra,
-        })
+        let (Some(value), Some(title)) = (value, title) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { value, title, extra })
     }
 }
 impl serde::Serialize for EnumOption {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("const", &self.value)?;
-        map.serialize_entry("title", &self.title)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("const", &self.value);
+        writer.member("title", &self.title);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Chosen values; an empty list is a statement and is kept.
@@ -5963,11 +5397,13 @@ impl serde::Serialize for EnumOption {
 pub struct EnumSelection(pub Vec<String>);
 impl ::std::ops::Deref for EnumSelection {
     type Target = Vec<String>;
+    #[inline]
     fn deref(&self) -> &Vec<String> {
         &self.0
     }
 }
 impl ::std::convert::From<EnumSelection> for Vec<String> {
+    #[inline]
     fn from(value: EnumSelection) -> Self {
         value.0
     }
@@ -6028,38 +5464,25 @@ impl<'de> support::Object<'de> for ElicitResult {
         let mut action = None;
         let mut content = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => action = Some(members.value()?),
-                support::Key::Known(1) => content = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut action),
+                1 => members.optional(&mut content),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            action: support::required(action, "action")?,
-            content,
-            extra,
-        })
+        let Some(action) = action else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { action, content, extra })
     }
 }
 impl serde::Serialize for ElicitResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("action", &self.action)?;
-        if let Some(value) = &self.content {
-            map.serialize_entry("content", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("action", &self.action);
+        writer.optional("content", &self.content);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a person did with a question.
@@ -6077,6 +5500,7 @@ impl ElicitAction {
     pub const ALL: &'static [Self] = &[Self::Accept, Self::Decline, Self::Cancel];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Accept => "accept",
@@ -6102,12 +5526,14 @@ impl<'de> serde::Deserialize<'de> for ElicitAction {
     }
 }
 impl ::core::fmt::Display for ElicitAction {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for ElicitAction {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "accept" => Ok(Self::Accept),
@@ -6122,16 +5548,19 @@ impl ::core::str::FromStr for ElicitAction {
 pub struct ElicitContent(pub crate::Map<ElicitValue>);
 impl ::std::ops::Deref for ElicitContent {
     type Target = crate::Map<ElicitValue>;
+    #[inline]
     fn deref(&self) -> &crate::Map<ElicitValue> {
         &self.0
     }
 }
 impl ::std::convert::From<ElicitContent> for crate::Map<ElicitValue> {
+    #[inline]
     fn from(value: ElicitContent) -> Self {
         value.0
     }
 }
 impl ::std::convert::From<crate::Map<ElicitValue>> for ElicitContent {
+    #[inline]
     fn from(value: crate::Map<ElicitValue>) -> Self {
         Self(value)
     }
@@ -6178,21 +5607,25 @@ impl<'de> serde::Deserialize<'de> for ElicitValue {
     }
 }
 impl From<String> for ElicitValue {
+    #[inline]
     fn from(value: String) -> Self {
         Self::String(value)
     }
 }
 impl From<crate::Number> for ElicitValue {
+    #[inline]
     fn from(value: crate::Number) -> Self {
         Self::Number(value)
     }
 }
 impl From<bool> for ElicitValue {
+    #[inline]
     fn from(value: bool) -> Self {
         Self::Boolean(value)
     }
 }
 impl From<Vec<String>> for ElicitValue {
+    #[inline]
     fn from(value: Vec<String>) -> Self {
         Self::Strings(value)
     }
@@ -6200,12 +5633,15 @@ impl From<Vec<String>> for ElicitValue {
 impl support::KindUnion for ElicitValue {
     const EXPECTED: &'static str = "a string or a number or a boolean or an array (`ElicitValue`)";
     const KEEPS_NUMBERS: bool = true;
+    #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))
     }
+    #[inline]
     fn number(number: crate::Number) -> Option<Self> {
         Some(Self::Number(number))
     }
+    #[inline]
     fn boolean(value: bool) -> Option<Self> {
         Some(Self::Boolean(value))
     }
@@ -6256,42 +5692,31 @@ impl<'de> support::Object<'de> for CreateMessageRequest {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("sampling/createMessage"),
-                        )?;
+                        )
                 }
-                support::Key::Known(1) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                1 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, Some(params)) = (members.has(0), params) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for CreateMessageRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("method", "sampling/createMessage")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("method", "sampling/createMessage");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a model shall be given.
@@ -6324,6 +5749,7 @@ pub struct CreateMessageRequestParams {
 impl CreateMessageRequestParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: u64) -> Self {
         Self {
             messages,
@@ -6371,6 +5797,7 @@ impl CreateMessageRequestParams {
     }
     /// Sets `stopSequences`.
     #[must_use]
+    #[inline]
     pub fn with_stop_sequences(mut self, stop_sequences: Vec<String>) -> Self {
         self.stop_sequences = Some(stop_sequences);
         self
@@ -6383,6 +5810,7 @@ impl CreateMessageRequestParams {
     }
     /// Sets `tools`.
     #[must_use]
+    #[inline]
     pub fn with_tools(mut self, tools: Vec<Tool>) -> Self {
         self.tools = Some(tools);
         self
@@ -6429,29 +5857,27 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
         let mut tools = None;
         let mut tool_choice = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => messages = Some(members.value()?),
-                support::Key::Known(1) => {
-                    max_tokens = Some(members.value_seed(support::Unsigned)?);
-                }
-                support::Key::Known(2) => system_prompt = members.value()?,
-                support::Key::Known(3) => model_preferences = members.value()?,
-                support::Key::Known(4) => include_context = members.value()?,
-                support::Key::Known(5) => temperature = members.value()?,
-                support::Key::Known(6) => stop_sequences = members.value()?,
-                support::Key::Known(7) => metadata = members.value()?,
-                support::Key::Known(8) => tools = members.value()?,
-                support::Key::Known(9) => tool_choice = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut messages),
+                1 => members.required_as(support::Unsigned, &mut max_tokens),
+                2 => members.optional(&mut system_prompt),
+                3 => members.optional(&mut model_preferences),
+                4 => members.optional(&mut include_context),
+                5 => members.optional(&mut temperature),
+                6 => members.optional(&mut stop_sequences),
+                7 => members.optional(&mut metadata),
+                8 => members.optional(&mut tools),
+                9 => members.optional(&mut tool_choice),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(messages), Some(max_tokens)) = (messages, max_tokens) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            messages: support::required(messages, "messages")?,
-            max_tokens: support::required(max_tokens, "maxTokens")?,
+            messages,
+            max_tokens,
             system_prompt,
             model_preferences,
             include_context,
@@ -6466,41 +5892,18 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
 }
 impl serde::Serialize for CreateMessageRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("messages", &self.messages)?;
-        map.serialize_entry("maxTokens", &self.max_tokens)?;
-        if let Some(value) = &self.system_prompt {
-            map.serialize_entry("systemPrompt", value)?;
-        }
-        if let Some(value) = &self.model_preferences {
-            map.serialize_entry("modelPreferences", value)?;
-        }
-        if let Some(value) = &self.include_context {
-            map.serialize_entry("includeContext", value)?;
-        }
-        if let Some(value) = &self.temperature {
-            map.serialize_entry("temperature", value)?;
-        }
-        if let Some(value) = &self.stop_sequences {
-            map.serialize_entry("stopSequences", value)?;
-        }
-        if let Some(value) = &self.metadata {
-            map.serialize_entry("metadata", value)?;
-        }
-        if let Some(value) = &self.tools {
-            map.serialize_entry("tools", value)?;
-        }
-        if let Some(value) = &self.tool_choice {
-            map.serialize_entry("toolChoice", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("messages", &self.messages);
+        writer.member("maxTokens", &self.max_tokens);
+        writer.optional("systemPrompt", &self.system_prompt);
+        writer.optional("modelPreferences", &self.model_preferences);
+        writer.optional("includeContext", &self.include_context);
+        writer.optional("temperature", &self.temperature);
+        writer.optional("stopSequences", &self.stop_sequences);
+        writer.optional("metadata", &self.metadata);
+        writer.optional("tools", &self.tools);
+        writer.optional("toolChoice", &self.tool_choice);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Which context of other servers a model gets.
@@ -6518,6 +5921,7 @@ impl IncludeContext {
     pub const ALL: &'static [Self] = &[Self::None, Self::ThisServer, Self::AllServers];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -6543,12 +5947,14 @@ impl<'de> serde::Deserialize<'de> for IncludeContext {
     }
 }
 impl ::core::fmt::Display for IncludeContext {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for IncludeContext {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "none" => Ok(Self::None),
@@ -6578,6 +5984,7 @@ pub struct ModelPreferences {
 impl ModelPreferences {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             hints: None,
@@ -6589,6 +5996,7 @@ impl ModelPreferences {
     }
     /// Sets `hints`.
     #[must_use]
+    #[inline]
     pub fn with_hints(mut self, hints: Vec<ModelHint>) -> Self {
         self.hints = Some(hints);
         self
@@ -6622,6 +6030,7 @@ impl ModelPreferences {
     }
 }
 impl Default for ModelPreferences {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -6649,17 +6058,14 @@ impl<'de> support::Object<'de> for ModelPreferences {
         let mut speed_priority = None;
         let mut intelligence_priority = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => hints = members.value()?,
-                support::Key::Known(1) => cost_priority = members.value()?,
-                support::Key::Known(2) => speed_priority = members.value()?,
-                support::Key::Known(3) => intelligence_priority = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut hints),
+                1 => members.optional(&mut cost_priority),
+                2 => members.optional(&mut speed_priority),
+                3 => members.optional(&mut intelligence_priority),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             hints,
@@ -6672,27 +6078,12 @@ impl<'de> support::Object<'de> for ModelPreferences {
 }
 impl serde::Serialize for ModelPreferences {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.hints {
-            map.serialize_entry("hints", value)?;
-        }
-        if let Some(value) = &self.cost_priority {
-            map.serialize_entry("costPriority", value)?;
-        }
-        if let Some(value) = &self.speed_priority {
-            map.serialize_entry("speedPriority", value)?;
-        }
-        if let Some(value) = &self.intelligence_priority {
-            map.serialize_entry("intelligencePriority", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("hints", &self.hints);
+        writer.optional("costPriority", &self.cost_priority);
+        writer.optional("speedPriority", &self.speed_priority);
+        writer.optional("intelligencePriority", &self.intelligence_priority);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A hint at a model.
@@ -6707,6 +6098,7 @@ pub struct ModelHint {
 impl ModelHint {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             name: None,
@@ -6721,6 +6113,7 @@ impl ModelHint {
     }
 }
 impl Default for ModelHint {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -6740,32 +6133,20 @@ impl<'de> support::Object<'de> for ModelHint {
     ) -> Result<Self, A::Error> {
         let mut name = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => name = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut name),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { name, extra })
     }
 }
 impl serde::Serialize for ModelHint {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.name {
-            map.serialize_entry("name", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("name", &self.name);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// How a model may use tools.
@@ -6780,6 +6161,7 @@ pub struct ToolChoice {
 impl ToolChoice {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             mode: None,
@@ -6794,6 +6176,7 @@ impl ToolChoice {
     }
 }
 impl Default for ToolChoice {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -6813,32 +6196,20 @@ impl<'de> support::Object<'de> for ToolChoice {
     ) -> Result<Self, A::Error> {
         let mut mode = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => mode = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut mode),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { mode, extra })
     }
 }
 impl serde::Serialize for ToolChoice {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.mode {
-            map.serialize_entry("mode", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("mode", &self.mode);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A rule for the use of tools.
@@ -6856,6 +6227,7 @@ impl ToolChoiceMode {
     pub const ALL: &'static [Self] = &[Self::Auto, Self::Required, Self::None];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -6881,12 +6253,14 @@ impl<'de> serde::Deserialize<'de> for ToolChoiceMode {
     }
 }
 impl ::core::fmt::Display for ToolChoiceMode {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for ToolChoiceMode {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "auto" => Ok(Self::Auto),
@@ -6947,41 +6321,27 @@ impl<'de> support::Object<'de> for SamplingMessage {
         let mut content = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => role = Some(members.value()?),
-                support::Key::Known(1) => content = Some(members.value()?),
-                support::Key::Known(2) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut role),
+                1 => members.required(&mut content),
+                2 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            role: support::required(role, "role")?,
-            content: support::required(content, "content")?,
-            meta,
-            extra,
-        })
+        let (Some(role), Some(content)) = (role, content) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { role, content, meta, extra })
     }
 }
 impl serde::Serialize for SamplingMessage {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("role", &self.role)?;
-        map.serialize_entry("content", &self.content)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("role", &self.role);
+        writer.member("content", &self.content);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// One block or several; which of the two is kept.
@@ -7008,11 +6368,13 @@ impl<'de> serde::Deserialize<'de> for SamplingMessageContent {
     }
 }
 impl From<SamplingMessageContentBlock> for SamplingMessageContent {
+    #[inline]
     fn from(value: SamplingMessageContentBlock) -> Self {
         Self::Block(value)
     }
 }
 impl From<Vec<SamplingMessageContentBlock>> for SamplingMessageContent {
+    #[inline]
     fn from(value: Vec<SamplingMessageContentBlock>) -> Self {
         Self::Blocks(value)
     }
@@ -7063,26 +6425,31 @@ impl<'de> serde::Deserialize<'de> for SamplingMessageContentBlock {
     }
 }
 impl From<TextContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: TextContent) -> Self {
         Self::Text(value)
     }
 }
 impl From<ImageContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: ImageContent) -> Self {
         Self::Image(value)
     }
 }
 impl From<AudioContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: AudioContent) -> Self {
         Self::Audio(value)
     }
 }
 impl From<ToolUseContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: ToolUseContent) -> Self {
         Self::ToolUse(value)
     }
 }
 impl From<ToolResultContent> for SamplingMessageContentBlock {
+    #[inline]
     fn from(value: ToolResultContent) -> Self {
         Self::ToolResult(value)
     }
@@ -7167,26 +6534,24 @@ impl<'de> support::Object<'de> for ToolUseContent {
         let mut input = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("tool_use"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => name = Some(members.value()?),
-                support::Key::Known(3) => input = Some(members.value()?),
-                support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("tool_use")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut name),
+                3 => members.required(&mut input),
+                4 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(id), Some(name), Some(input)) = (members.has(0), id, name, input)
+        else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
         Ok(Self {
-            id: support::required(id, "id")?,
-            name: support::required(name, "name")?,
-            input: support::required(input, "input")?,
+            id,
+            name,
+            input,
             meta,
             extra,
         })
@@ -7194,22 +6559,13 @@ impl<'de> support::Object<'de> for ToolUseContent {
 }
 impl serde::Serialize for ToolUseContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "tool_use")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("input", &self.input)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "tool_use");
+        writer.member("id", &self.id);
+        writer.member("name", &self.name);
+        writer.member("input", &self.input);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a tool gave to a model.
@@ -7253,6 +6609,7 @@ impl ToolResultContent {
     }
     /// Sets `isError`.
     #[must_use]
+    #[inline]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
@@ -7290,26 +6647,27 @@ impl<'de> support::Object<'de> for ToolResultContent {
         let mut is_error = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("tool_result"))?;
-                }
-                support::Key::Known(1) => tool_use_id = Some(members.value()?),
-                support::Key::Known(2) => content = Some(members.value()?),
-                support::Key::Known(3) => structured_content = Some(members.value()?),
-                support::Key::Known(4) => is_error = members.value()?,
-                support::Key::Known(5) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("tool_result")),
+                1 => members.required(&mut tool_use_id),
+                2 => members.required(&mut content),
+                3 => members.required(&mut structured_content),
+                4 => members.optional(&mut is_error),
+                5 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (true, Some(tool_use_id), Some(content)) = (
+            members.has(0),
+            tool_use_id,
+            content,
+        ) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            tool_use_id: support::required(tool_use_id, "toolUseId")?,
-            content: support::required(content, "content")?,
+            tool_use_id,
+            content,
             structured_content,
             is_error,
             meta,
@@ -7319,27 +6677,14 @@ impl<'de> support::Object<'de> for ToolResultContent {
 }
 impl serde::Serialize for ToolResultContent {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "tool_result")?;
-        map.serialize_entry("toolUseId", &self.tool_use_id)?;
-        map.serialize_entry("content", &self.content)?;
-        if let Some(value) = &self.structured_content {
-            map.serialize_entry("structuredContent", value)?;
-        }
-        if let Some(value) = &self.is_error {
-            map.serialize_entry("isError", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "tool_result");
+        writer.member("toolUseId", &self.tool_use_id);
+        writer.member("content", &self.content);
+        writer.optional("structuredContent", &self.structured_content);
+        writer.optional("isError", &self.is_error);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the model said.
@@ -7414,23 +6759,23 @@ impl<'de> support::Object<'de> for CreateMessageResult {
         let mut stop_reason = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => role = Some(members.value()?),
-                support::Key::Known(1) => content = Some(members.value()?),
-                support::Key::Known(2) => model = Some(members.value()?),
-                support::Key::Known(3) => stop_reason = members.value()?,
-                support::Key::Known(4) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut role),
+                1 => members.required(&mut content),
+                2 => members.required(&mut model),
+                3 => members.optional(&mut stop_reason),
+                4 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(role), Some(content), Some(model)) = (role, content, model) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            role: support::required(role, "role")?,
-            content: support::required(content, "content")?,
-            model: support::required(model, "model")?,
+            role,
+            content,
+            model,
             stop_reason,
             meta,
             extra,
@@ -7439,24 +6784,13 @@ impl<'de> support::Object<'de> for CreateMessageResult {
 }
 impl serde::Serialize for CreateMessageResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("role", &self.role)?;
-        map.serialize_entry("content", &self.content)?;
-        map.serialize_entry("model", &self.model)?;
-        if let Some(value) = &self.stop_reason {
-            map.serialize_entry("stopReason", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("role", &self.role);
+        writer.member("content", &self.content);
+        writer.member("model", &self.model);
+        writer.optional("stopReason", &self.stop_reason);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the client's roots. Deprecated.
@@ -7473,6 +6807,7 @@ impl ListRootsRequest {
     pub const METHOD: &'static str = "roots/list";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             params: None,
@@ -7487,6 +6822,7 @@ impl ListRootsRequest {
     }
 }
 impl Default for ListRootsRequest {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -7511,37 +6847,25 @@ impl<'de> support::Object<'de> for ListRootsRequest {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("method", support::Constant::Text("roots/list"))?;
-                }
-                support::Key::Known(1) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("method", support::Constant::Text("roots/list")),
+                1 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ListRootsRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("method", "roots/list")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("method", "roots/list");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `roots/list`.
@@ -7556,6 +6880,7 @@ pub struct ListRootsRequestParams {
 impl ListRootsRequestParams {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -7570,6 +6895,7 @@ impl ListRootsRequestParams {
     }
 }
 impl Default for ListRootsRequestParams {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -7589,32 +6915,20 @@ impl<'de> support::Object<'de> for ListRootsRequestParams {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for ListRootsRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The client's roots.
@@ -7629,6 +6943,7 @@ pub struct ListRootsResult {
 impl ListRootsResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(roots: Vec<Root>) -> Self {
         Self {
             roots,
@@ -7651,33 +6966,23 @@ impl<'de> support::Object<'de> for ListRootsResult {
     ) -> Result<Self, A::Error> {
         let mut roots = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => roots = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut roots),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            roots: support::required(roots, "roots")?,
-            extra,
-        })
+        let Some(roots) = roots else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { roots, extra })
     }
 }
 impl serde::Serialize for ListRootsResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("roots", &self.roots)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("roots", &self.roots);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A place the server may work in.
@@ -7734,43 +7039,27 @@ impl<'de> support::Object<'de> for Root {
         let mut name = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => uri = Some(members.value()?),
-                support::Key::Known(1) => name = members.value()?,
-                support::Key::Known(2) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut uri),
+                1 => members.optional(&mut name),
+                2 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            uri: support::required(uri, "uri")?,
-            name,
-            meta,
-            extra,
-        })
+        let Some(uri) = uri else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { uri, name, meta, extra })
     }
 }
 impl serde::Serialize for Root {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("uri", &self.uri)?;
-        if let Some(value) = &self.name {
-            map.serialize_entry("name", value)?;
-        }
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("uri", &self.uri);
+        writer.optional("name", &self.name);
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Opens a stream of notifications; it is answered when the stream ends.
@@ -7821,50 +7110,40 @@ impl<'de> support::Object<'de> for SubscriptionsListenRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("subscriptions/listen"),
-                        )?;
+                        )
                 }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for SubscriptionsListenRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "subscriptions/listen")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "subscriptions/listen");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `subscriptions/listen`.
@@ -7908,36 +7187,25 @@ impl<'de> support::Object<'de> for SubscriptionsListenRequestParams {
         let mut meta = None;
         let mut notifications = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(1) => notifications = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                1 => members.required(&mut notifications),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            notifications: support::required(notifications, "notifications")?,
-            extra,
-        })
+        let (Some(meta), Some(notifications)) = (meta, notifications) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { meta, notifications, extra })
     }
 }
 impl serde::Serialize for SubscriptionsListenRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        map.serialize_entry("notifications", &self.notifications)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.member("notifications", &self.notifications);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a listener wants to hear about, or what of it was granted.
@@ -7960,6 +7228,7 @@ pub struct SubscriptionFilter {
 impl SubscriptionFilter {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             tools_list_changed: None,
@@ -7972,18 +7241,21 @@ impl SubscriptionFilter {
     }
     /// Sets `toolsListChanged`.
     #[must_use]
+    #[inline]
     pub fn with_tools_list_changed(mut self, tools_list_changed: bool) -> Self {
         self.tools_list_changed = Some(tools_list_changed);
         self
     }
     /// Sets `promptsListChanged`.
     #[must_use]
+    #[inline]
     pub fn with_prompts_list_changed(mut self, prompts_list_changed: bool) -> Self {
         self.prompts_list_changed = Some(prompts_list_changed);
         self
     }
     /// Sets `resourcesListChanged`.
     #[must_use]
+    #[inline]
     pub fn with_resources_list_changed(mut self, resources_list_changed: bool) -> Self {
         self.resources_list_changed = Some(resources_list_changed);
         self
@@ -8005,6 +7277,7 @@ impl SubscriptionFilter {
     }
 }
 impl Default for SubscriptionFilter {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -8034,18 +7307,15 @@ impl<'de> support::Object<'de> for SubscriptionFilter {
         let mut resource_subscriptions = None;
         let mut task_ids = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => tools_list_changed = members.value()?,
-                support::Key::Known(1) => prompts_list_changed = members.value()?,
-                support::Key::Known(2) => resources_list_changed = members.value()?,
-                support::Key::Known(3) => resource_subscriptions = members.value()?,
-                support::Key::Known(4) => task_ids = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut tools_list_changed),
+                1 => members.optional(&mut prompts_list_changed),
+                2 => members.optional(&mut resources_list_changed),
+                3 => members.optional(&mut resource_subscriptions),
+                4 => members.optional(&mut task_ids),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             tools_list_changed,
@@ -8059,30 +7329,13 @@ impl<'de> support::Object<'de> for SubscriptionFilter {
 }
 impl serde::Serialize for SubscriptionFilter {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.tools_list_changed {
-            map.serialize_entry("toolsListChanged", value)?;
-        }
-        if let Some(value) = &self.prompts_list_changed {
-            map.serialize_entry("promptsListChanged", value)?;
-        }
-        if let Some(value) = &self.resources_list_changed {
-            map.serialize_entry("resourcesListChanged", value)?;
-        }
-        if let Some(value) = &self.resource_subscriptions {
-            map.serialize_entry("resourceSubscriptions", value)?;
-        }
-        if let Some(value) = &self.task_ids {
-            map.serialize_entry("taskIds", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("toolsListChanged", &self.tools_list_changed);
+        writer.optional("promptsListChanged", &self.prompts_list_changed);
+        writer.optional("resourcesListChanged", &self.resources_list_changed);
+        writer.optional("resourceSubscriptions", &self.resource_subscriptions);
+        writer.optional("taskIds", &self.task_ids);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A list of resource addresses; an empty one is a statement and is kept.
@@ -8090,11 +7343,13 @@ impl serde::Serialize for SubscriptionFilter {
 pub struct ResourceUris(pub Vec<String>);
 impl ::std::ops::Deref for ResourceUris {
     type Target = Vec<String>;
+    #[inline]
     fn deref(&self) -> &Vec<String> {
         &self.0
     }
 }
 impl ::std::convert::From<ResourceUris> for Vec<String> {
+    #[inline]
     fn from(value: ResourceUris) -> Self {
         value.0
     }
@@ -8151,49 +7406,35 @@ impl<'de> support::Object<'de> for SubscriptionsAcknowledgedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text(
                                 "notifications/subscriptions/acknowledged",
                             ),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for SubscriptionsAcknowledgedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/subscriptions/acknowledged")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/subscriptions/acknowledged");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/subscriptions/acknowledged`.
@@ -8237,36 +7478,25 @@ impl<'de> support::Object<'de> for SubscriptionsAcknowledgedNotificationParams {
         let mut meta = None;
         let mut notifications = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(1) => notifications = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                1 => members.required(&mut notifications),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            notifications: support::required(notifications, "notifications")?,
-            extra,
-        })
+        let (Some(meta), Some(notifications)) = (meta, notifications) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { meta, notifications, extra })
     }
 }
 impl serde::Serialize for SubscriptionsAcknowledgedNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        map.serialize_entry("notifications", &self.notifications)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.member("notifications", &self.notifications);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Closes a listen stream.
@@ -8303,37 +7533,25 @@ impl<'de> support::Object<'de> for SubscriptionsListenResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?;
-                }
-                support::Key::Known(1) => meta = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("complete")),
+                1 => members.required(&mut meta),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            extra,
-        })
+        let Some(meta) = meta else {
+            return Err(members.missing(&[1]));
+        };
+        Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for SubscriptionsListenResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "complete")?;
-        map.serialize_entry("_meta", &self.meta)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "complete");
+        writer.member("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The answer to `subscriptions/listen`: the last message of the stream.
@@ -8377,41 +7595,27 @@ impl<'de> support::Object<'de> for SubscriptionsListenResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for SubscriptionsListenResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Takes back a request in flight; over stdio, a server ends a listen stream with it. Never for tasks.
@@ -8454,47 +7658,33 @@ impl<'de> support::Object<'de> for CancelledNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/cancelled"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for CancelledNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/cancelled")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/cancelled");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/cancelled`.
@@ -8551,20 +7741,20 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
         let mut request_id = None;
         let mut reason = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => request_id = Some(members.value()?),
-                support::Key::Known(2) => reason = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut request_id),
+                2 => members.optional(&mut reason),
+                _ => members.skip(),
+            }?;
         }
+        let Some(request_id) = request_id else {
+            return Err(members.missing(&[1]));
+        };
         Ok(Self {
             meta,
-            request_id: support::required(request_id, "requestId")?,
+            request_id,
             reason,
             extra,
         })
@@ -8572,22 +7762,11 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
 }
 impl serde::Serialize for CancelledNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("requestId", &self.request_id)?;
-        if let Some(value) = &self.reason {
-            map.serialize_entry("reason", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("requestId", &self.request_id);
+        writer.optional("reason", &self.reason);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells how far a request has come, on the stream that will carry its answer. Never for tasks.
@@ -8630,47 +7809,33 @@ impl<'de> support::Object<'de> for ProgressNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/progress"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ProgressNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/progress")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/progress");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/progress`.
@@ -8750,23 +7915,23 @@ impl<'de> support::Object<'de> for ProgressNotificationParams {
         let mut total = None;
         let mut message = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => progress_token = Some(members.value()?),
-                support::Key::Known(2) => progress = Some(members.value()?),
-                support::Key::Known(3) => total = members.value()?,
-                support::Key::Known(4) => message = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut progress_token),
+                2 => members.required(&mut progress),
+                3 => members.optional(&mut total),
+                4 => members.optional(&mut message),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(progress_token), Some(progress)) = (progress_token, progress) else {
+            return Err(members.missing(&[1, 2]));
+        };
         Ok(Self {
             meta,
-            progress_token: support::required(progress_token, "progressToken")?,
-            progress: support::required(progress, "progress")?,
+            progress_token,
+            progress,
             total,
             message,
             extra,
@@ -8775,26 +7940,13 @@ impl<'de> support::Object<'de> for ProgressNotificationParams {
 }
 impl serde::Serialize for ProgressNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("progressToken", &self.progress_token)?;
-        map.serialize_entry("progress", &self.progress)?;
-        if let Some(value) = &self.total {
-            map.serialize_entry("total", value)?;
-        }
-        if let Some(value) = &self.message {
-            map.serialize_entry("message", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("progressToken", &self.progress_token);
+        writer.member("progress", &self.progress);
+        writer.optional("total", &self.total);
+        writer.optional("message", &self.message);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A log message, for a request that set a log level. Deprecated; never for tasks.
@@ -8837,47 +7989,33 @@ impl<'de> support::Object<'de> for LoggingMessageNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/message"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for LoggingMessageNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/message")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/message");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/message`.
@@ -8938,46 +8076,35 @@ impl<'de> support::Object<'de> for LoggingMessageNotificationParams {
         let mut logger = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => level = Some(members.value()?),
-                support::Key::Known(2) => logger = members.value()?,
-                support::Key::Known(3) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut level),
+                2 => members.optional(&mut logger),
+                3 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(level), Some(data)) = (level, data) else {
+            return Err(members.missing(&[1, 3]));
+        };
         Ok(Self {
             meta,
-            level: support::required(level, "level")?,
+            level,
             logger,
-            data: support::required(data, "data")?,
+            data,
             extra,
         })
     }
 }
 impl serde::Serialize for LoggingMessageNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("level", &self.level)?;
-        if let Some(value) = &self.logger {
-            map.serialize_entry("logger", value)?;
-        }
-        map.serialize_entry("data", &self.data)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("level", &self.level);
+        writer.optional("logger", &self.logger);
+        writer.member("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// How grave a log message is, from the mildest up.
@@ -9014,6 +8141,7 @@ impl LoggingLevel {
     ];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
@@ -9053,12 +8181,14 @@ impl<'de> serde::Deserialize<'de> for LoggingLevel {
     }
 }
 impl ::core::fmt::Display for LoggingLevel {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for LoggingLevel {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "debug" => Ok(Self::Debug),
@@ -9094,6 +8224,7 @@ impl ToolListChangedNotification {
     pub const METHOD: &'static str = "notifications/tools/list_changed";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             params: None,
@@ -9108,6 +8239,7 @@ impl ToolListChangedNotification {
     }
 }
 impl Default for ToolListChangedNotification {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -9131,46 +8263,33 @@ impl<'de> support::Object<'de> for ToolListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tools/list_changed"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
+        if !(members.has(0) && members.has(1)) {
+            return Err(members.missing(&[0, 1]));
+        }
         Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ToolListChangedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/tools/list_changed")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/tools/list_changed");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells a listener that the list of prompts changed.
@@ -9187,6 +8306,7 @@ impl PromptListChangedNotification {
     pub const METHOD: &'static str = "notifications/prompts/list_changed";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             params: None,
@@ -9201,6 +8321,7 @@ impl PromptListChangedNotification {
     }
 }
 impl Default for PromptListChangedNotification {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -9224,46 +8345,33 @@ impl<'de> support::Object<'de> for PromptListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/prompts/list_changed"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
+        if !(members.has(0) && members.has(1)) {
+            return Err(members.missing(&[0, 1]));
+        }
         Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for PromptListChangedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/prompts/list_changed")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/prompts/list_changed");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells a listener that the list of resources changed.
@@ -9280,6 +8388,7 @@ impl ResourceListChangedNotification {
     pub const METHOD: &'static str = "notifications/resources/list_changed";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             params: None,
@@ -9294,6 +8403,7 @@ impl ResourceListChangedNotification {
     }
 }
 impl Default for ResourceListChangedNotification {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -9317,48 +8427,35 @@ impl<'de> support::Object<'de> for ResourceListChangedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text(
                                 "notifications/resources/list_changed",
                             ),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.optional(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
+        if !(members.has(0) && members.has(1)) {
+            return Err(members.missing(&[0, 1]));
+        }
         Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ResourceListChangedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/resources/list_changed")?;
-        if let Some(value) = &self.params {
-            map.serialize_entry("params", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/resources/list_changed");
+        writer.optional("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells a listener that a resource changed.
@@ -9401,47 +8498,33 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/resources/updated"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for ResourceUpdatedNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/resources/updated")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/resources/updated");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `notifications/resources/updated`.
@@ -9488,37 +8571,24 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotificationParams {
         let mut meta = None;
         let mut uri = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = members.value()?,
-                support::Key::Known(1) => uri = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut meta),
+                1 => members.required(&mut uri),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta,
-            uri: support::required(uri, "uri")?,
-            extra,
-        })
+        let Some(uri) = uri else {
+            return Err(members.missing(&[1]));
+        };
+        Ok(Self { meta, uri, extra })
     }
 }
 impl serde::Serialize for ResourceUpdatedNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("uri", &self.uri)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("_meta", &self.meta);
+        writer.member("uri", &self.uri);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

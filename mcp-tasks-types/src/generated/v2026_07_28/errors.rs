@@ -31,6 +31,7 @@ pub enum ErrorCode {
 impl ErrorCode {
     /// The number of the code.
     #[must_use]
+    #[inline]
     pub const fn code(self) -> i64 {
         match self {
             Self::ParseError => -32700,
@@ -46,6 +47,7 @@ impl ErrorCode {
     }
     /// The code of a number.
     #[must_use]
+    #[inline]
     pub const fn from_code(code: i64) -> Self {
         match code {
             -32700 => Self::ParseError,
@@ -61,6 +63,7 @@ impl ErrorCode {
     }
     /// The HTTP status that goes with the code, where one is fixed.
     #[must_use]
+    #[inline]
     pub const fn http_status(self) -> Option<u16> {
         match self {
             Self::ParseError => Some(400),
@@ -105,6 +108,7 @@ impl ErrorCodeData {
     /// # Errors
     ///
     /// When the data does not have the shape that belongs to the code.
+    #[inline]
     pub fn decode(
         code: ErrorCode,
         raw: &crate::RawJson,
@@ -126,6 +130,7 @@ impl ErrorCodeData {
     /// # Errors
     ///
     /// Never for data that was read; writing is fallible by its interface.
+    #[inline]
     pub fn encode(&self) -> Result<crate::RawJson, crate::JsonError> {
         match self {
             Self::MissingRequiredClientCapability(data) => crate::RawJson::new(data),
@@ -182,43 +187,27 @@ impl<'de> support::Object<'de> for ErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    code = Some(members.value_seed(support::Integer)?);
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required_as(support::Integer, &mut code),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            code: support::required(code, "code")?,
-            message: support::required(message, "message")?,
-            data,
-            extra,
-        })
+        let (Some(code), Some(message)) = (code, message) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { code, message, data, extra })
     }
 }
 impl serde::Serialize for ErrorObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &self.code)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(value) = &self.data {
-            map.serialize_entry("data", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &self.code);
+        writer.member("message", &self.message);
+        writer.optional("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The error for text that is not JSON.
@@ -265,43 +254,27 @@ impl<'de> support::Object<'de> for ParseError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32700))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("code", support::Constant::Integer(-32700)),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            data,
-            extra,
-        })
+        let (true, Some(message)) = (members.has(0), message) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { message, data, extra })
     }
 }
 impl serde::Serialize for ParseError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &-32700i64)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(value) = &self.data {
-            map.serialize_entry("data", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &-32700i64);
+        writer.member("message", &self.message);
+        writer.optional("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The error for JSON that is no request.
@@ -348,43 +321,27 @@ impl<'de> support::Object<'de> for InvalidRequestError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32600))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("code", support::Constant::Integer(-32600)),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            data,
-            extra,
-        })
+        let (true, Some(message)) = (members.has(0), message) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { message, data, extra })
     }
 }
 impl serde::Serialize for InvalidRequestError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &-32600i64)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(value) = &self.data {
-            map.serialize_entry("data", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &-32600i64);
+        writer.member("message", &self.message);
+        writer.optional("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The error for a method that is not there.
@@ -431,43 +388,27 @@ impl<'de> support::Object<'de> for MethodNotFoundError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32601))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("code", support::Constant::Integer(-32601)),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            data,
-            extra,
-        })
+        let (true, Some(message)) = (members.has(0), message) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { message, data, extra })
     }
 }
 impl serde::Serialize for MethodNotFoundError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &-32601i64)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(value) = &self.data {
-            map.serialize_entry("data", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &-32601i64);
+        writer.member("message", &self.message);
+        writer.optional("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The error for parameters that cannot be used, and for unknown tasks and tools.
@@ -514,43 +455,27 @@ impl<'de> support::Object<'de> for InvalidParamsError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32602))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("code", support::Constant::Integer(-32602)),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            data,
-            extra,
-        })
+        let (true, Some(message)) = (members.has(0), message) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { message, data, extra })
     }
 }
 impl serde::Serialize for InvalidParamsError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &-32602i64)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(value) = &self.data {
-            map.serialize_entry("data", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &-32602i64);
+        writer.member("message", &self.message);
+        writer.optional("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The error for a fault of the server.
@@ -597,43 +522,27 @@ impl<'de> support::Object<'de> for InternalError {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32603))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("code", support::Constant::Integer(-32603)),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            data,
-            extra,
-        })
+        let (true, Some(message)) = (members.has(0), message) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { message, data, extra })
     }
 }
 impl serde::Serialize for InternalError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &-32603i64)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(value) = &self.data {
-            map.serialize_entry("data", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &-32603i64);
+        writer.member("message", &self.message);
+        writer.optional("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The answer to an HTTP request whose headers and body disagree.
@@ -680,43 +589,27 @@ impl<'de> support::Object<'de> for HeaderMismatchError {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = members.value()?,
-                support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.optional(&mut id),
+                2 => members.required(&mut error),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id,
-            error: support::required(error, "error")?,
-            extra,
-        })
+        let (true, Some(error)) = (members.has(0), error) else {
+            return Err(members.missing(&[0, 2]));
+        };
+        Ok(Self { id, error, extra })
     }
 }
 impl serde::Serialize for HeaderMismatchError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        if let Some(value) = &self.id {
-            map.serialize_entry("id", value)?;
-        }
-        map.serialize_entry("error", &self.error)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.optional("id", &self.id);
+        writer.member("error", &self.error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The error inside HeaderMismatchError.
@@ -763,43 +656,27 @@ impl<'de> support::Object<'de> for HeaderMismatchErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32020))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("code", support::Constant::Integer(-32020)),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            data,
-            extra,
-        })
+        let (true, Some(message)) = (members.has(0), message) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { message, data, extra })
     }
 }
 impl serde::Serialize for HeaderMismatchErrorObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &-32020i64)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(value) = &self.data {
-            map.serialize_entry("data", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &-32020i64);
+        writer.member("message", &self.message);
+        writer.optional("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The answer to a request that lacks a capability it needs.
@@ -846,43 +723,27 @@ impl<'de> support::Object<'de> for MissingRequiredClientCapabilityError {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = members.value()?,
-                support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.optional(&mut id),
+                2 => members.required(&mut error),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id,
-            error: support::required(error, "error")?,
-            extra,
-        })
+        let (true, Some(error)) = (members.has(0), error) else {
+            return Err(members.missing(&[0, 2]));
+        };
+        Ok(Self { id, error, extra })
     }
 }
 impl serde::Serialize for MissingRequiredClientCapabilityError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        if let Some(value) = &self.id {
-            map.serialize_entry("id", value)?;
-        }
-        map.serialize_entry("error", &self.error)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.optional("id", &self.id);
+        writer.member("error", &self.error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The error inside MissingRequiredClientCapabilityError.
@@ -926,41 +787,27 @@ impl<'de> support::Object<'de> for MissingRequiredClientCapabilityErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32021))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("code", support::Constant::Integer(-32021)),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            data: support::required(data, "data")?,
-            extra,
-        })
+        let (true, Some(message), Some(data)) = (members.has(0), message, data) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { message, data, extra })
     }
 }
 impl serde::Serialize for MissingRequiredClientCapabilityErrorObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &-32021i64)?;
-        map.serialize_entry("message", &self.message)?;
-        map.serialize_entry("data", &self.data)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &-32021i64);
+        writer.member("message", &self.message);
+        writer.member("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Which capabilities a request has to declare.
@@ -997,36 +844,26 @@ impl<'de> support::Object<'de> for MissingRequiredClientCapabilityErrorData {
     ) -> Result<Self, A::Error> {
         let mut required_capabilities = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => required_capabilities = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut required_capabilities),
+                _ => members.skip(),
+            }?;
         }
+        let Some(required_capabilities) = required_capabilities else {
+            return Err(members.missing(&[0]));
+        };
         Ok(Self {
-            required_capabilities: support::required(
-                required_capabilities,
-                "requiredCapabilities",
-            )?,
+            required_capabilities,
             extra,
         })
     }
 }
 impl serde::Serialize for MissingRequiredClientCapabilityErrorData {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("requiredCapabilities", &self.required_capabilities)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("requiredCapabilities", &self.required_capabilities);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The answer to a request in a protocol version that is not spoken here.
@@ -1073,43 +910,27 @@ impl<'de> support::Object<'de> for UnsupportedProtocolVersionError {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = members.value()?,
-                support::Key::Known(2) => error = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.optional(&mut id),
+                2 => members.required(&mut error),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id,
-            error: support::required(error, "error")?,
-            extra,
-        })
+        let (true, Some(error)) = (members.has(0), error) else {
+            return Err(members.missing(&[0, 2]));
+        };
+        Ok(Self { id, error, extra })
     }
 }
 impl serde::Serialize for UnsupportedProtocolVersionError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        if let Some(value) = &self.id {
-            map.serialize_entry("id", value)?;
-        }
-        map.serialize_entry("error", &self.error)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.optional("id", &self.id);
+        writer.member("error", &self.error);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The error inside UnsupportedProtocolVersionError.
@@ -1153,41 +974,27 @@ impl<'de> support::Object<'de> for UnsupportedProtocolVersionErrorObject {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("code", support::Constant::Integer(-32022))?;
-                }
-                support::Key::Known(1) => message = Some(members.value()?),
-                support::Key::Known(2) => data = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("code", support::Constant::Integer(-32022)),
+                1 => members.required(&mut message),
+                2 => members.required(&mut data),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            message: support::required(message, "message")?,
-            data: support::required(data, "data")?,
-            extra,
-        })
+        let (true, Some(message), Some(data)) = (members.has(0), message, data) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { message, data, extra })
     }
 }
 impl serde::Serialize for UnsupportedProtocolVersionErrorObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &-32022i64)?;
-        map.serialize_entry("message", &self.message)?;
-        map.serialize_entry("data", &self.data)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("code", &-32022i64);
+        writer.member("message", &self.message);
+        writer.member("data", &self.data);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Which protocol versions there are.
@@ -1228,35 +1035,28 @@ impl<'de> support::Object<'de> for UnsupportedProtocolVersionErrorData {
         let mut supported = None;
         let mut requested = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => supported = Some(members.value()?),
-                support::Key::Known(1) => requested = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut supported),
+                1 => members.required(&mut requested),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(supported), Some(requested)) = (supported, requested) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            supported: support::required(supported, "supported")?,
-            requested: support::required(requested, "requested")?,
+            supported,
+            requested,
             extra,
         })
     }
 }
 impl serde::Serialize for UnsupportedProtocolVersionErrorData {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("supported", &self.supported)?;
-        map.serialize_entry("requested", &self.requested)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("supported", &self.supported);
+        writer.member("requested", &self.requested);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

@@ -16,11 +16,13 @@ pub struct MetaObject {
 impl MetaObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self { extra: crate::Extra::new() }
     }
 }
 impl Default for MetaObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -39,28 +41,18 @@ impl<'de> support::Object<'de> for MetaObject {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { extra })
     }
 }
 impl serde::Serialize for MetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let writer = support::Writer::begin(serializer)?;
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a request: since there is no session, each request says who speaks and what the client can do.
@@ -176,31 +168,28 @@ impl<'de> support::Object<'de> for RequestMetaObject {
         let mut tracestate = None;
         let mut baggage = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => protocol_version = Some(members.value()?),
-                support::Key::Known(1) => client_capabilities = Some(members.value()?),
-                support::Key::Known(2) => client_info = members.value()?,
-                support::Key::Known(3) => log_level = members.value()?,
-                support::Key::Known(4) => progress_token = members.value()?,
-                support::Key::Known(5) => traceparent = members.value()?,
-                support::Key::Known(6) => tracestate = members.value()?,
-                support::Key::Known(7) => baggage = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut protocol_version),
+                1 => members.required(&mut client_capabilities),
+                2 => members.optional(&mut client_info),
+                3 => members.optional(&mut log_level),
+                4 => members.optional(&mut progress_token),
+                5 => members.optional(&mut traceparent),
+                6 => members.optional(&mut tracestate),
+                7 => members.optional(&mut baggage),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(protocol_version), Some(client_capabilities)) = (
+            protocol_version,
+            client_capabilities,
+        ) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            protocol_version: support::required(
-                protocol_version,
-                "io.modelcontextprotocol/protocolVersion",
-            )?,
-            client_capabilities: support::required(
-                client_capabilities,
-                "io.modelcontextprotocol/clientCapabilities",
-            )?,
+            protocol_version,
+            client_capabilities,
             client_info,
             log_level,
             progress_token,
@@ -213,41 +202,20 @@ impl<'de> support::Object<'de> for RequestMetaObject {
 }
 impl serde::Serialize for RequestMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(
-            "io.modelcontextprotocol/protocolVersion",
-            &self.protocol_version,
-        )?;
-        map.serialize_entry(
-            "io.modelcontextprotocol/clientCapabilities",
-            &self.client_capabilities,
-        )?;
-        if let Some(value) = &self.client_info {
-            map.serialize_entry("io.modelcontextprotocol/clientInfo", value)?;
-        }
-        if let Some(value) = &self.log_level {
-            map.serialize_entry("io.modelcontextprotocol/logLevel", value)?;
-        }
-        if let Some(value) = &self.progress_token {
-            map.serialize_entry("progressToken", value)?;
-        }
-        if let Some(value) = &self.traceparent {
-            map.serialize_entry("traceparent", value)?;
-        }
-        if let Some(value) = &self.tracestate {
-            map.serialize_entry("tracestate", value)?;
-        }
-        if let Some(value) = &self.baggage {
-            map.serialize_entry("baggage", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("io.modelcontextprotocol/protocolVersion", &self.protocol_version);
+        writer
+            .member(
+                "io.modelcontextprotocol/clientCapabilities",
+                &self.client_capabilities,
+            );
+        writer.optional("io.modelcontextprotocol/clientInfo", &self.client_info);
+        writer.optional("io.modelcontextprotocol/logLevel", &self.log_level);
+        writer.optional("progressToken", &self.progress_token);
+        writer.optional("traceparent", &self.traceparent);
+        writer.optional("tracestate", &self.tracestate);
+        writer.optional("baggage", &self.baggage);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a result.
@@ -262,6 +230,7 @@ pub struct ResultMetaObject {
 impl ResultMetaObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             server_info: None,
@@ -276,6 +245,7 @@ impl ResultMetaObject {
     }
 }
 impl Default for ResultMetaObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -295,32 +265,20 @@ impl<'de> support::Object<'de> for ResultMetaObject {
     ) -> Result<Self, A::Error> {
         let mut server_info = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => server_info = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut server_info),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { server_info, extra })
     }
 }
 impl serde::Serialize for ResultMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.server_info {
-            map.serialize_entry("io.modelcontextprotocol/serverInfo", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("io.modelcontextprotocol/serverInfo", &self.server_info);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a notification.
@@ -335,6 +293,7 @@ pub struct NotificationMetaObject {
 impl NotificationMetaObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             subscription_id: None,
@@ -352,6 +311,7 @@ impl NotificationMetaObject {
     }
 }
 impl Default for NotificationMetaObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -371,32 +331,20 @@ impl<'de> support::Object<'de> for NotificationMetaObject {
     ) -> Result<Self, A::Error> {
         let mut subscription_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => subscription_id = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut subscription_id),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { subscription_id, extra })
     }
 }
 impl serde::Serialize for NotificationMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.subscription_id {
-            map.serialize_entry("io.modelcontextprotocol/subscriptionId", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("io.modelcontextprotocol/subscriptionId", &self.subscription_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of a notification that only a listen stream delivers.
@@ -433,39 +381,23 @@ impl<'de> support::Object<'de> for SubscriptionNotificationMetaObject {
     ) -> Result<Self, A::Error> {
         let mut subscription_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => subscription_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut subscription_id),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            subscription_id: support::required(
-                subscription_id,
-                "io.modelcontextprotocol/subscriptionId",
-            )?,
-            extra,
-        })
+        let Some(subscription_id) = subscription_id else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { subscription_id, extra })
     }
 }
 impl serde::Serialize for SubscriptionNotificationMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(
-            "io.modelcontextprotocol/subscriptionId",
-            &self.subscription_id,
-        )?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("io.modelcontextprotocol/subscriptionId", &self.subscription_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// `_meta` of the result that closes a listen stream.
@@ -515,21 +447,18 @@ impl<'de> support::Object<'de> for SubscriptionsListenResultMetaObject {
         let mut subscription_id = None;
         let mut server_info = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => subscription_id = Some(members.value()?),
-                support::Key::Known(1) => server_info = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut subscription_id),
+                1 => members.optional(&mut server_info),
+                _ => members.skip(),
+            }?;
         }
+        let Some(subscription_id) = subscription_id else {
+            return Err(members.missing(&[0]));
+        };
         Ok(Self {
-            subscription_id: support::required(
-                subscription_id,
-                "io.modelcontextprotocol/subscriptionId",
-            )?,
+            subscription_id,
             server_info,
             extra,
         })
@@ -537,22 +466,10 @@ impl<'de> support::Object<'de> for SubscriptionsListenResultMetaObject {
 }
 impl serde::Serialize for SubscriptionsListenResultMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(
-            "io.modelcontextprotocol/subscriptionId",
-            &self.subscription_id,
-        )?;
-        if let Some(value) = &self.server_info {
-            map.serialize_entry("io.modelcontextprotocol/serverInfo", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("io.modelcontextprotocol/subscriptionId", &self.subscription_id);
+        writer.optional("io.modelcontextprotocol/serverInfo", &self.server_info);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a client can do, said on every request. A member that is present means support, also as `{}`; unknown ones are kept.
@@ -575,6 +492,7 @@ pub struct ClientCapabilities {
 impl ClientCapabilities {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             extensions: None,
@@ -626,6 +544,7 @@ impl ClientCapabilities {
     }
 }
 impl Default for ClientCapabilities {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -655,18 +574,15 @@ impl<'de> support::Object<'de> for ClientCapabilities {
         let mut roots = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => extensions = members.value()?,
-                support::Key::Known(1) => elicitation = members.value()?,
-                support::Key::Known(2) => sampling = members.value()?,
-                support::Key::Known(3) => roots = members.value()?,
-                support::Key::Known(4) => experimental = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut extensions),
+                1 => members.optional(&mut elicitation),
+                2 => members.optional(&mut sampling),
+                3 => members.optional(&mut roots),
+                4 => members.optional(&mut experimental),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             extensions,
@@ -680,30 +596,13 @@ impl<'de> support::Object<'de> for ClientCapabilities {
 }
 impl serde::Serialize for ClientCapabilities {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.extensions {
-            map.serialize_entry("extensions", value)?;
-        }
-        if let Some(value) = &self.elicitation {
-            map.serialize_entry("elicitation", value)?;
-        }
-        if let Some(value) = &self.sampling {
-            map.serialize_entry("sampling", value)?;
-        }
-        if let Some(value) = &self.roots {
-            map.serialize_entry("roots", value)?;
-        }
-        if let Some(value) = &self.experimental {
-            map.serialize_entry("experimental", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("extensions", &self.extensions);
+        writer.optional("elicitation", &self.elicitation);
+        writer.optional("sampling", &self.sampling);
+        writer.optional("roots", &self.roots);
+        writer.optional("experimental", &self.experimental);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a server offers. A member that is present means support, also as `{}`; unknown ones are kept. Tasks are an extension here, never a member `tasks`.
@@ -730,6 +629,7 @@ pub struct ServerCapabilities {
 impl ServerCapabilities {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             extensions: None,
@@ -792,6 +692,7 @@ impl ServerCapabilities {
     }
 }
 impl Default for ServerCapabilities {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -825,20 +726,17 @@ impl<'de> support::Object<'de> for ServerCapabilities {
         let mut logging = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => extensions = members.value()?,
-                support::Key::Known(1) => tools = members.value()?,
-                support::Key::Known(2) => prompts = members.value()?,
-                support::Key::Known(3) => resources = members.value()?,
-                support::Key::Known(4) => completions = members.value()?,
-                support::Key::Known(5) => logging = members.value()?,
-                support::Key::Known(6) => experimental = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut extensions),
+                1 => members.optional(&mut tools),
+                2 => members.optional(&mut prompts),
+                3 => members.optional(&mut resources),
+                4 => members.optional(&mut completions),
+                5 => members.optional(&mut logging),
+                6 => members.optional(&mut experimental),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             extensions,
@@ -854,36 +752,15 @@ impl<'de> support::Object<'de> for ServerCapabilities {
 }
 impl serde::Serialize for ServerCapabilities {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.extensions {
-            map.serialize_entry("extensions", value)?;
-        }
-        if let Some(value) = &self.tools {
-            map.serialize_entry("tools", value)?;
-        }
-        if let Some(value) = &self.prompts {
-            map.serialize_entry("prompts", value)?;
-        }
-        if let Some(value) = &self.resources {
-            map.serialize_entry("resources", value)?;
-        }
-        if let Some(value) = &self.completions {
-            map.serialize_entry("completions", value)?;
-        }
-        if let Some(value) = &self.logging {
-            map.serialize_entry("logging", value)?;
-        }
-        if let Some(value) = &self.experimental {
-            map.serialize_entry("experimental", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("extensions", &self.extensions);
+        writer.optional("tools", &self.tools);
+        writer.optional("prompts", &self.prompts);
+        writer.optional("resources", &self.resources);
+        writer.optional("completions", &self.completions);
+        writer.optional("logging", &self.logging);
+        writer.optional("experimental", &self.experimental);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Settings by the extension's identifier; an identifier that is present means support.
@@ -898,6 +775,7 @@ pub struct ExtensionCapabilities {
 impl ExtensionCapabilities {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             tasks: None,
@@ -912,6 +790,7 @@ impl ExtensionCapabilities {
     }
 }
 impl Default for ExtensionCapabilities {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -931,32 +810,20 @@ impl<'de> support::Object<'de> for ExtensionCapabilities {
     ) -> Result<Self, A::Error> {
         let mut tasks = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => tasks = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut tasks),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { tasks, extra })
     }
 }
 impl serde::Serialize for ExtensionCapabilities {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.tasks {
-            map.serialize_entry("io.modelcontextprotocol/tasks", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("io.modelcontextprotocol/tasks", &self.tasks);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Settings of the tasks extension: none so far, so `{}`.
@@ -971,11 +838,13 @@ impl TasksExtensionCapability {
     pub const EXTENSION_ID: &'static str = "io.modelcontextprotocol/tasks";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self { extra: crate::Extra::new() }
     }
 }
 impl Default for TasksExtensionCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -994,28 +863,18 @@ impl<'de> support::Object<'de> for TasksExtensionCapability {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { extra })
     }
 }
 impl serde::Serialize for TasksExtensionCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let writer = support::Writer::begin(serializer)?;
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Settings by name of a capability outside the protocol.
@@ -1023,16 +882,19 @@ impl serde::Serialize for TasksExtensionCapability {
 pub struct ExperimentalCapabilities(pub crate::Map<crate::RawObject>);
 impl ::std::ops::Deref for ExperimentalCapabilities {
     type Target = crate::Map<crate::RawObject>;
+    #[inline]
     fn deref(&self) -> &crate::Map<crate::RawObject> {
         &self.0
     }
 }
 impl ::std::convert::From<ExperimentalCapabilities> for crate::Map<crate::RawObject> {
+    #[inline]
     fn from(value: ExperimentalCapabilities) -> Self {
         value.0
     }
 }
 impl ::std::convert::From<crate::Map<crate::RawObject>> for ExperimentalCapabilities {
+    #[inline]
     fn from(value: crate::Map<crate::RawObject>) -> Self {
         Self(value)
     }
@@ -1063,6 +925,7 @@ pub struct ElicitationCapability {
 impl ElicitationCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             form: None,
@@ -1084,6 +947,7 @@ impl ElicitationCapability {
     }
 }
 impl Default for ElicitationCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1104,36 +968,22 @@ impl<'de> support::Object<'de> for ElicitationCapability {
         let mut form = None;
         let mut url = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => form = members.value()?,
-                support::Key::Known(1) => url = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut form),
+                1 => members.optional(&mut url),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { form, url, extra })
     }
 }
 impl serde::Serialize for ElicitationCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.form {
-            map.serialize_entry("form", value)?;
-        }
-        if let Some(value) = &self.url {
-            map.serialize_entry("url", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("form", &self.form);
+        writer.optional("url", &self.url);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the client can do when it runs a model.
@@ -1150,6 +1000,7 @@ pub struct SamplingCapability {
 impl SamplingCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             context: None,
@@ -1171,6 +1022,7 @@ impl SamplingCapability {
     }
 }
 impl Default for SamplingCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1191,36 +1043,22 @@ impl<'de> support::Object<'de> for SamplingCapability {
         let mut context = None;
         let mut tools = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => context = members.value()?,
-                support::Key::Known(1) => tools = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut context),
+                1 => members.optional(&mut tools),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { context, tools, extra })
     }
 }
 impl serde::Serialize for SamplingCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.context {
-            map.serialize_entry("context", value)?;
-        }
-        if let Some(value) = &self.tools {
-            map.serialize_entry("tools", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("context", &self.context);
+        writer.optional("tools", &self.tools);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the server offers about tools.
@@ -1235,6 +1073,7 @@ pub struct ToolsCapability {
 impl ToolsCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             list_changed: None,
@@ -1243,12 +1082,14 @@ impl ToolsCapability {
     }
     /// Sets `listChanged`.
     #[must_use]
+    #[inline]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
     }
 }
 impl Default for ToolsCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1268,32 +1109,20 @@ impl<'de> support::Object<'de> for ToolsCapability {
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => list_changed = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut list_changed),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { list_changed, extra })
     }
 }
 impl serde::Serialize for ToolsCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.list_changed {
-            map.serialize_entry("listChanged", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("listChanged", &self.list_changed);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the server offers about prompts.
@@ -1308,6 +1137,7 @@ pub struct PromptsCapability {
 impl PromptsCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             list_changed: None,
@@ -1316,12 +1146,14 @@ impl PromptsCapability {
     }
     /// Sets `listChanged`.
     #[must_use]
+    #[inline]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
     }
 }
 impl Default for PromptsCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1341,32 +1173,20 @@ impl<'de> support::Object<'de> for PromptsCapability {
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => list_changed = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut list_changed),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { list_changed, extra })
     }
 }
 impl serde::Serialize for PromptsCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.list_changed {
-            map.serialize_entry("listChanged", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("listChanged", &self.list_changed);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What the server offers about resources.
@@ -1383,6 +1203,7 @@ pub struct ResourcesCapability {
 impl ResourcesCapability {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             subscribe: None,
@@ -1392,18 +1213,21 @@ impl ResourcesCapability {
     }
     /// Sets `subscribe`.
     #[must_use]
+    #[inline]
     pub fn with_subscribe(mut self, subscribe: bool) -> Self {
         self.subscribe = Some(subscribe);
         self
     }
     /// Sets `listChanged`.
     #[must_use]
+    #[inline]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
     }
 }
 impl Default for ResourcesCapability {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1424,15 +1248,12 @@ impl<'de> support::Object<'de> for ResourcesCapability {
         let mut subscribe = None;
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => subscribe = members.value()?,
-                support::Key::Known(1) => list_changed = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut subscribe),
+                1 => members.optional(&mut list_changed),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self {
             subscribe,
@@ -1443,21 +1264,10 @@ impl<'de> support::Object<'de> for ResourcesCapability {
 }
 impl serde::Serialize for ResourcesCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.subscribe {
-            map.serialize_entry("subscribe", value)?;
-        }
-        if let Some(value) = &self.list_changed {
-            map.serialize_entry("listChanged", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("subscribe", &self.subscribe);
+        writer.optional("listChanged", &self.list_changed);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A program that speaks the protocol, by its own unverified word.
@@ -1513,6 +1323,7 @@ impl Implementation {
     }
     /// Sets `icons`.
     #[must_use]
+    #[inline]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
@@ -1545,23 +1356,23 @@ impl<'de> support::Object<'de> for Implementation {
         let mut website_url = None;
         let mut icons = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => name = Some(members.value()?),
-                support::Key::Known(1) => version = Some(members.value()?),
-                support::Key::Known(2) => title = members.value()?,
-                support::Key::Known(3) => description = members.value()?,
-                support::Key::Known(4) => website_url = members.value()?,
-                support::Key::Known(5) => icons = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut name),
+                1 => members.required(&mut version),
+                2 => members.optional(&mut title),
+                3 => members.optional(&mut description),
+                4 => members.optional(&mut website_url),
+                5 => members.optional(&mut icons),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(name), Some(version)) = (name, version) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            name: support::required(name, "name")?,
-            version: support::required(version, "version")?,
+            name,
+            version,
             title,
             description,
             website_url,
@@ -1572,29 +1383,14 @@ impl<'de> support::Object<'de> for Implementation {
 }
 impl serde::Serialize for Implementation {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("version", &self.version)?;
-        if let Some(value) = &self.title {
-            map.serialize_entry("title", value)?;
-        }
-        if let Some(value) = &self.description {
-            map.serialize_entry("description", value)?;
-        }
-        if let Some(value) = &self.website_url {
-            map.serialize_entry("websiteUrl", value)?;
-        }
-        if let Some(value) = &self.icons {
-            map.serialize_entry("icons", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("name", &self.name);
+        writer.member("version", &self.version);
+        writer.optional("title", &self.title);
+        writer.optional("description", &self.description);
+        writer.optional("websiteUrl", &self.website_url);
+        writer.optional("icons", &self.icons);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A picture in one or more sizes.
@@ -1632,6 +1428,7 @@ impl Icon {
     }
     /// Sets `sizes`.
     #[must_use]
+    #[inline]
     pub fn with_sizes(mut self, sizes: Vec<String>) -> Self {
         self.sizes = Some(sizes);
         self
@@ -1661,20 +1458,20 @@ impl<'de> support::Object<'de> for Icon {
         let mut sizes = None;
         let mut theme = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => src = Some(members.value()?),
-                support::Key::Known(1) => mime_type = members.value()?,
-                support::Key::Known(2) => sizes = members.value()?,
-                support::Key::Known(3) => theme = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut src),
+                1 => members.optional(&mut mime_type),
+                2 => members.optional(&mut sizes),
+                3 => members.optional(&mut theme),
+                _ => members.skip(),
+            }?;
         }
+        let Some(src) = src else {
+            return Err(members.missing(&[0]));
+        };
         Ok(Self {
-            src: support::required(src, "src")?,
+            src,
             mime_type,
             sizes,
             theme,
@@ -1684,25 +1481,12 @@ impl<'de> support::Object<'de> for Icon {
 }
 impl serde::Serialize for Icon {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("src", &self.src)?;
-        if let Some(value) = &self.mime_type {
-            map.serialize_entry("mimeType", value)?;
-        }
-        if let Some(value) = &self.sizes {
-            map.serialize_entry("sizes", value)?;
-        }
-        if let Some(value) = &self.theme {
-            map.serialize_entry("theme", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("src", &self.src);
+        writer.optional("mimeType", &self.mime_type);
+        writer.optional("sizes", &self.sizes);
+        writer.optional("theme", &self.theme);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The kind of background an icon is drawn for.
@@ -1718,6 +1502,7 @@ impl IconTheme {
     pub const ALL: &'static [Self] = &[Self::Light, Self::Dark];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Light => "light",
@@ -1742,12 +1527,14 @@ impl<'de> serde::Deserialize<'de> for IconTheme {
     }
 }
 impl ::core::fmt::Display for IconTheme {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for IconTheme {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "light" => Ok(Self::Light),

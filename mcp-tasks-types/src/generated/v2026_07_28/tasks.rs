@@ -39,6 +39,7 @@ impl TaskStatus {
     ];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -72,12 +73,14 @@ impl<'de> serde::Deserialize<'de> for TaskStatus {
     }
 }
 impl ::core::fmt::Display for TaskStatus {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for TaskStatus {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "working" => Ok(Self::Working),
@@ -122,6 +125,7 @@ pub enum TaskState {
 impl TaskState {
     /// The value of `status`.
     #[must_use]
+    #[inline]
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -132,6 +136,7 @@ impl TaskState {
         }
     }
     /// The members that belong to this state.
+    #[inline]
     pub(crate) const fn members(&self) -> &'static [&'static str] {
         match self {
             Self::Working => &[],
@@ -141,25 +146,21 @@ impl TaskState {
             Self::Cancelled => &[],
         }
     }
-    pub(crate) fn write<M: serde::ser::SerializeMap>(
-        &self,
-        map: &mut M,
-    ) -> Result<(), M::Error> {
-        map.serialize_entry("status", self.as_str())?;
+    pub(crate) fn write<S: serde::Serializer>(&self, writer: &mut support::Writer<S>) {
+        writer.member("status", self.as_str());
         match self {
             Self::Working => {}
             Self::InputRequired { input_requests } => {
-                map.serialize_entry("inputRequests", input_requests)?;
+                writer.member("inputRequests", input_requests);
             }
             Self::Completed { result } => {
-                map.serialize_entry("result", result)?;
+                writer.member("result", result);
             }
             Self::Failed { error } => {
-                map.serialize_entry("error", error)?;
+                writer.member("error", error);
             }
             Self::Cancelled => {}
         }
-        Ok(())
     }
 }
 /// The members of a [`TaskState`] while an object is read.
@@ -178,35 +179,31 @@ impl TaskStateSlots {
     ) -> Result<(), A::Error> {
         match member {
             0 => {
-                self.arm = Some(
-                    members
-                        .tag(
-                            &[
-                                "working",
-                                "input_required",
-                                "completed",
-                                "failed",
-                                "cancelled",
-                            ],
-                        )?,
-                );
+                members
+                    .tag(
+                        &[
+                            "working",
+                            "input_required",
+                            "completed",
+                            "failed",
+                            "cancelled",
+                        ],
+                        &mut self.arm,
+                    )
             }
-            1 => self.input_requests = members.slot(self.arm == Some(1))?,
-            2 => self.result = members.slot(self.arm == Some(2))?,
-            3 => self.error = members.slot(self.arm == Some(3))?,
-            _ => {
-                members.skip()?;
-            }
+            1 => members.payload(self.arm == Some(1), &mut self.input_requests),
+            2 => members.payload(self.arm == Some(2), &mut self.result),
+            3 => members.payload(self.arm == Some(3), &mut self.error),
+            _ => members.skip(),
         }
-        Ok(())
     }
     pub(crate) fn finish<E: serde::de::Error>(
         mut self,
         extra: &mut crate::Extra,
     ) -> Result<TaskState, E> {
-        let state = match support::required(self.arm, "status")? {
-            0 => TaskState::Working,
-            1 => {
+        let state = match self.arm {
+            Some(0) => TaskState::Working,
+            Some(1) => {
                 TaskState::InputRequired {
                     input_requests: self
                         .input_requests
@@ -214,7 +211,7 @@ impl TaskStateSlots {
                         .claim("inputRequests", "`status` is `input_required`")?,
                 }
             }
-            2 => {
+            Some(2) => {
                 TaskState::Completed {
                     result: self
                         .result
@@ -222,12 +219,12 @@ impl TaskStateSlots {
                         .claim("result", "`status` is `completed`")?,
                 }
             }
-            3 => {
+            Some(3) => {
                 TaskState::Failed {
                     error: self.error.take().claim("error", "`status` is `failed`")?,
                 }
             }
-            4 => TaskState::Cancelled,
+            Some(4) => TaskState::Cancelled,
             _ => return Err(serde::de::Error::missing_field("status")),
         };
         self.input_requests.stray("inputRequests", extra)?;
@@ -286,6 +283,7 @@ impl Task {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -320,35 +318,34 @@ impl<'de> support::Object<'de> for Task {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(1) => status = Some(members.value()?),
-                support::Key::Known(2) => status_message = members.value()?,
-                support::Key::Known(3) => created_at = Some(members.value()?),
-                support::Key::Known(4) => last_updated_at = Some(members.value()?),
-                support::Key::Known(5) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(6) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                1 => members.required(&mut status),
+                2 => members.optional(&mut status_message),
+                3 => members.required(&mut created_at),
+                4 => members.required(&mut last_updated_at),
+                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                6 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => members.skip(),
+            }?;
         }
+        let (
+            Some(task_id),
+            Some(status),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl_ms),
+        ) = (task_id, status, created_at, last_updated_at, ttl_ms) else {
+            return Err(members.missing(&[0, 1, 3, 4, 5]));
+        };
         Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
-            status: support::required(status, "status")?,
+            task_id,
+            status,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             extra,
         })
@@ -356,26 +353,15 @@ impl<'de> support::Object<'de> for Task {
 }
 impl serde::Serialize for Task {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        map.serialize_entry("status", &self.status)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.member("status", &self.status);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A task whose work goes on.
@@ -424,6 +410,7 @@ impl WorkingTask {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -457,37 +444,33 @@ impl<'de> support::Object<'de> for WorkingTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("status", support::Constant::Text("working"))?;
-                }
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(2) => status_message = members.value()?,
-                support::Key::Known(3) => created_at = Some(members.value()?),
-                support::Key::Known(4) => last_updated_at = Some(members.value()?),
-                support::Key::Known(5) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(6) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("status", support::Constant::Text("working")),
+                1 => members.required(&mut task_id),
+                2 => members.optional(&mut status_message),
+                3 => members.required(&mut created_at),
+                4 => members.required(&mut last_updated_at),
+                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                6 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (
+            true,
+            Some(task_id),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl_ms),
+        ) = (members.has(0), task_id, created_at, last_updated_at, ttl_ms) else {
+            return Err(members.missing(&[0, 1, 3, 4, 5]));
+        };
         Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
+            task_id,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             extra,
         })
@@ -495,26 +478,15 @@ impl<'de> support::Object<'de> for WorkingTask {
 }
 impl serde::Serialize for WorkingTask {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("status", "working")?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("status", "working");
+        writer.member("taskId", &self.task_id);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A task that waits for answers.
@@ -567,6 +539,7 @@ impl InputRequiredTask {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -602,40 +575,45 @@ impl<'de> support::Object<'de> for InputRequiredTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members
-                        .constant("status", support::Constant::Text("input_required"))?;
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => {
+                    members.constant("status", support::Constant::Text("input_required"))
                 }
-                support::Key::Known(1) => input_requests = Some(members.value()?),
-                support::Key::Known(2) => task_id = Some(members.value()?),
-                support::Key::Known(3) => status_message = members.value()?,
-                support::Key::Known(4) => created_at = Some(members.value()?),
-                support::Key::Known(5) => last_updated_at = Some(members.value()?),
-                support::Key::Known(6) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(7) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                1 => members.required(&mut input_requests),
+                2 => members.required(&mut task_id),
+                3 => members.optional(&mut status_message),
+                4 => members.required(&mut created_at),
+                5 => members.required(&mut last_updated_at),
+                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                7 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (
+            true,
+            Some(input_requests),
+            Some(task_id),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl_ms),
+        ) = (
+            members.has(0),
+            input_requests,
+            task_id,
+            created_at,
+            last_updated_at,
+            ttl_ms,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 4, 5, 6]));
+        };
         Ok(Self {
-            input_requests: support::required(input_requests, "inputRequests")?,
-            task_id: support::required(task_id, "taskId")?,
+            input_requests,
+            task_id,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             extra,
         })
@@ -643,27 +621,16 @@ impl<'de> support::Object<'de> for InputRequiredTask {
 }
 impl serde::Serialize for InputRequiredTask {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("status", "input_required")?;
-        map.serialize_entry("inputRequests", &self.input_requests)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("status", "input_required");
+        writer.member("inputRequests", &self.input_requests);
+        writer.member("taskId", &self.task_id);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A task that has its result.
@@ -716,6 +683,7 @@ impl CompletedTask {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -751,39 +719,36 @@ impl<'de> support::Object<'de> for CompletedTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("status", support::Constant::Text("completed"))?;
-                }
-                support::Key::Known(1) => result = Some(members.value()?),
-                support::Key::Known(2) => task_id = Some(members.value()?),
-                support::Key::Known(3) => status_message = members.value()?,
-                support::Key::Known(4) => created_at = Some(members.value()?),
-                support::Key::Known(5) => last_updated_at = Some(members.value()?),
-                support::Key::Known(6) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(7) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("status", support::Constant::Text("completed")),
+                1 => members.required(&mut result),
+                2 => members.required(&mut task_id),
+                3 => members.optional(&mut status_message),
+                4 => members.required(&mut created_at),
+                5 => members.required(&mut last_updated_at),
+                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                7 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (
+            true,
+            Some(result),
+            Some(task_id),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl_ms),
+        ) = (members.has(0), result, task_id, created_at, last_updated_at, ttl_ms) else {
+            return Err(members.missing(&[0, 1, 2, 4, 5, 6]));
+        };
         Ok(Self {
-            result: support::required(result, "result")?,
-            task_id: support::required(task_id, "taskId")?,
+            result,
+            task_id,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             extra,
         })
@@ -791,27 +756,16 @@ impl<'de> support::Object<'de> for CompletedTask {
 }
 impl serde::Serialize for CompletedTask {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("status", "completed")?;
-        map.serialize_entry("result", &self.result)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("status", "completed");
+        writer.member("result", &self.result);
+        writer.member("taskId", &self.task_id);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A task that ended with a JSON-RPC error.
@@ -864,6 +818,7 @@ impl FailedTask {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -899,39 +854,36 @@ impl<'de> support::Object<'de> for FailedTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("status", support::Constant::Text("failed"))?;
-                }
-                support::Key::Known(1) => error = Some(members.value()?),
-                support::Key::Known(2) => task_id = Some(members.value()?),
-                support::Key::Known(3) => status_message = members.value()?,
-                support::Key::Known(4) => created_at = Some(members.value()?),
-                support::Key::Known(5) => last_updated_at = Some(members.value()?),
-                support::Key::Known(6) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(7) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("status", support::Constant::Text("failed")),
+                1 => members.required(&mut error),
+                2 => members.required(&mut task_id),
+                3 => members.optional(&mut status_message),
+                4 => members.required(&mut created_at),
+                5 => members.required(&mut last_updated_at),
+                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                7 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (
+            true,
+            Some(error),
+            Some(task_id),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl_ms),
+        ) = (members.has(0), error, task_id, created_at, last_updated_at, ttl_ms) else {
+            return Err(members.missing(&[0, 1, 2, 4, 5, 6]));
+        };
         Ok(Self {
-            error: support::required(error, "error")?,
-            task_id: support::required(task_id, "taskId")?,
+            error,
+            task_id,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             extra,
         })
@@ -939,27 +891,16 @@ impl<'de> support::Object<'de> for FailedTask {
 }
 impl serde::Serialize for FailedTask {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("status", "failed")?;
-        map.serialize_entry("error", &self.error)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("status", "failed");
+        writer.member("error", &self.error);
+        writer.member("taskId", &self.task_id);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A task that was given up.
@@ -1008,6 +949,7 @@ impl CancelledTask {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -1041,37 +983,33 @@ impl<'de> support::Object<'de> for CancelledTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("status", support::Constant::Text("cancelled"))?;
-                }
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(2) => status_message = members.value()?,
-                support::Key::Known(3) => created_at = Some(members.value()?),
-                support::Key::Known(4) => last_updated_at = Some(members.value()?),
-                support::Key::Known(5) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(6) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("status", support::Constant::Text("cancelled")),
+                1 => members.required(&mut task_id),
+                2 => members.optional(&mut status_message),
+                3 => members.required(&mut created_at),
+                4 => members.required(&mut last_updated_at),
+                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                6 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (
+            true,
+            Some(task_id),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl_ms),
+        ) = (members.has(0), task_id, created_at, last_updated_at, ttl_ms) else {
+            return Err(members.missing(&[0, 1, 3, 4, 5]));
+        };
         Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
+            task_id,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             extra,
         })
@@ -1079,26 +1017,15 @@ impl<'de> support::Object<'de> for CancelledTask {
 }
 impl serde::Serialize for CancelledTask {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("status", "cancelled")?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("status", "cancelled");
+        writer.member("taskId", &self.task_id);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A task with the payload of its status: the full snapshot.
@@ -1151,6 +1078,7 @@ impl DetailedTask {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -1188,33 +1116,31 @@ impl<'de> support::Object<'de> for DetailedTask {
         let mut poll_interval_ms = None;
         let mut state = TaskStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => task_id = Some(members.value()?),
-                support::Key::Known(1) => status_message = members.value()?,
-                support::Key::Known(2) => created_at = Some(members.value()?),
-                support::Key::Known(3) => last_updated_at = Some(members.value()?),
-                support::Key::Known(4) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(5) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(member @ 6..) => {
-                    state.read(member - 6, &mut members)?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut task_id),
+                1 => members.optional(&mut status_message),
+                2 => members.required(&mut created_at),
+                3 => members.required(&mut last_updated_at),
+                4 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                5 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                member @ 6.. => state.read(member - 6, &mut members),
+            }?;
         }
+        let (Some(task_id), Some(created_at), Some(last_updated_at), Some(ttl_ms)) = (
+            task_id,
+            created_at,
+            last_updated_at,
+            ttl_ms,
+        ) else {
+            return Err(members.missing(&[0, 2, 3, 4]));
+        };
         Ok(Self {
-            task_id: support::required(task_id, "taskId")?,
+            task_id,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             state: state.finish(&mut extra)?,
             extra,
@@ -1223,26 +1149,20 @@ impl<'de> support::Object<'de> for DetailedTask {
 }
 impl serde::Serialize for DetailedTask {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        self.state.write(&mut map)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            &<Self as support::Object<'_>>::MEMBERS[..7],
-            self.state.members(),
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("taskId", &self.task_id);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        self.state.write(&mut writer);
+        writer
+            .end(
+                &self.extra,
+                &<Self as support::Object<'_>>::MEMBERS[..7],
+                self.state.members(),
+            )
     }
 }
 /// The answer to a `tools/call` that became a task: the handle, without result, error or questions.
@@ -1304,6 +1224,7 @@ impl CreateTaskResult {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -1341,41 +1262,38 @@ impl<'de> support::Object<'de> for CreateTaskResult {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("task"))?;
-                }
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(2) => task_id = Some(members.value()?),
-                support::Key::Known(3) => status = Some(members.value()?),
-                support::Key::Known(4) => status_message = members.value()?,
-                support::Key::Known(5) => created_at = Some(members.value()?),
-                support::Key::Known(6) => last_updated_at = Some(members.value()?),
-                support::Key::Known(7) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(8) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("task")),
+                1 => members.optional(&mut meta),
+                2 => members.required(&mut task_id),
+                3 => members.required(&mut status),
+                4 => members.optional(&mut status_message),
+                5 => members.required(&mut created_at),
+                6 => members.required(&mut last_updated_at),
+                7 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                8 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        let (
+            true,
+            Some(task_id),
+            Some(status),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl_ms),
+        ) = (members.has(0), task_id, status, created_at, last_updated_at, ttl_ms) else {
+            return Err(members.missing(&[0, 2, 3, 5, 6, 7]));
+        };
         Ok(Self {
             meta,
-            task_id: support::required(task_id, "taskId")?,
-            status: support::required(status, "status")?,
+            task_id,
+            status,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             extra,
         })
@@ -1383,30 +1301,17 @@ impl<'de> support::Object<'de> for CreateTaskResult {
 }
 impl serde::Serialize for CreateTaskResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "task")?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("taskId", &self.task_id)?;
-        map.serialize_entry("status", &self.status)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "task");
+        writer.optional("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.member("status", &self.status);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks for the current snapshot of a task.
@@ -1440,6 +1345,7 @@ impl crate::Request for GetTaskRequest {
     const METHOD: &'static str = Self::METHOD;
     type Params = GetTaskRequestParams;
     type Result = GetTaskResult;
+    #[inline]
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.task_id.as_ref())
     }
@@ -1460,46 +1366,34 @@ impl<'de> support::Object<'de> for GetTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/get"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/get")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for GetTaskRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/get")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/get");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/get`.
@@ -1543,36 +1437,25 @@ impl<'de> support::Object<'de> for GetTaskRequestParams {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                1 => members.required(&mut task_id),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            task_id: support::required(task_id, "taskId")?,
-            extra,
-        })
+        let (Some(meta), Some(task_id)) = (meta, task_id) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { meta, task_id, extra })
     }
 }
 impl serde::Serialize for GetTaskRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The snapshot of a task at this moment.
@@ -1634,6 +1517,7 @@ impl GetTaskResult {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -1674,38 +1558,34 @@ impl<'de> support::Object<'de> for GetTaskResult {
         let mut poll_interval_ms = None;
         let mut state = TaskStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?;
-                }
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(2) => task_id = Some(members.value()?),
-                support::Key::Known(3) => status_message = members.value()?,
-                support::Key::Known(4) => created_at = Some(members.value()?),
-                support::Key::Known(5) => last_updated_at = Some(members.value()?),
-                support::Key::Known(6) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(7) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(member @ 8..) => {
-                    state.read(member - 8, &mut members)?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("complete")),
+                1 => members.optional(&mut meta),
+                2 => members.required(&mut task_id),
+                3 => members.optional(&mut status_message),
+                4 => members.required(&mut created_at),
+                5 => members.required(&mut last_updated_at),
+                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                7 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                member @ 8.. => state.read(member - 8, &mut members),
+            }?;
         }
+        let (Some(task_id), Some(created_at), Some(last_updated_at), Some(ttl_ms)) = (
+            task_id,
+            created_at,
+            last_updated_at,
+            ttl_ms,
+        ) else {
+            return Err(members.missing(&[2, 4, 5, 6]));
+        };
         Ok(Self {
             meta,
-            task_id: support::required(task_id, "taskId")?,
+            task_id,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             state: state.finish(&mut extra)?,
             extra,
@@ -1714,30 +1594,22 @@ impl<'de> support::Object<'de> for GetTaskResult {
 }
 impl serde::Serialize for GetTaskResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "complete")?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        self.state.write(&mut map)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            &<Self as support::Object<'_>>::MEMBERS[..9],
-            self.state.members(),
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "complete");
+        writer.optional("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        self.state.write(&mut writer);
+        writer
+            .end(
+                &self.extra,
+                &<Self as support::Object<'_>>::MEMBERS[..9],
+                self.state.members(),
+            )
     }
 }
 /// Hands in answers to open questions of a task.
@@ -1771,6 +1643,7 @@ impl crate::Request for UpdateTaskRequest {
     const METHOD: &'static str = Self::METHOD;
     type Params = UpdateTaskRequestParams;
     type Result = UpdateTaskResult;
+    #[inline]
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.task_id.as_ref())
     }
@@ -1791,46 +1664,34 @@ impl<'de> support::Object<'de> for UpdateTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/update"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/update")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for UpdateTaskRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/update")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/update");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/update`.
@@ -1879,39 +1740,36 @@ impl<'de> support::Object<'de> for UpdateTaskRequestParams {
         let mut task_id = None;
         let mut input_responses = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(2) => input_responses = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                1 => members.required(&mut task_id),
+                2 => members.required(&mut input_responses),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(meta), Some(task_id), Some(input_responses)) = (
+            meta,
+            task_id,
+            input_responses,
+        ) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
         Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            task_id: support::required(task_id, "taskId")?,
-            input_responses: support::required(input_responses, "inputResponses")?,
+            meta,
+            task_id,
+            input_responses,
             extra,
         })
     }
 }
 impl serde::Serialize for UpdateTaskRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        map.serialize_entry("inputResponses", &self.input_responses)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.member("inputResponses", &self.input_responses);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Says that the answers were taken; carries nothing else.
@@ -1926,6 +1784,7 @@ pub struct UpdateTaskResult {
 impl UpdateTaskResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -1940,6 +1799,7 @@ impl UpdateTaskResult {
     }
 }
 impl Default for UpdateTaskResult {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -1959,36 +1819,22 @@ impl<'de> support::Object<'de> for UpdateTaskResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?;
-                }
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("complete")),
+                1 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for UpdateTaskResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "complete")?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "complete");
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks to give up a task; the work may still end otherwise.
@@ -2022,6 +1868,7 @@ impl crate::Request for CancelTaskRequest {
     const METHOD: &'static str = Self::METHOD;
     type Params = CancelTaskRequestParams;
     type Result = CancelTaskResult;
+    #[inline]
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.task_id.as_ref())
     }
@@ -2042,46 +1889,34 @@ impl<'de> support::Object<'de> for CancelTaskRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("tasks/cancel"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("tasks/cancel")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for CancelTaskRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "tasks/cancel")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "tasks/cancel");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `tasks/cancel`.
@@ -2125,36 +1960,25 @@ impl<'de> support::Object<'de> for CancelTaskRequestParams {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                1 => members.required(&mut task_id),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            task_id: support::required(task_id, "taskId")?,
-            extra,
-        })
+        let (Some(meta), Some(task_id)) = (meta, task_id) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { meta, task_id, extra })
     }
 }
 impl serde::Serialize for CancelTaskRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Says that the wish was noted, also for a task that has already ended.
@@ -2169,6 +1993,7 @@ pub struct CancelTaskResult {
 impl CancelTaskResult {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             meta: None,
@@ -2183,6 +2008,7 @@ impl CancelTaskResult {
     }
 }
 impl Default for CancelTaskResult {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -2202,36 +2028,22 @@ impl<'de> support::Object<'de> for CancelTaskResult {
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?;
-                }
-                support::Key::Known(1) => meta = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("complete")),
+                1 => members.optional(&mut meta),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { meta, extra })
     }
 }
 impl serde::Serialize for CancelTaskResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "complete")?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "complete");
+        writer.optional("_meta", &self.meta);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/get`.
@@ -2272,41 +2084,27 @@ impl<'de> support::Object<'de> for GetTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for GetTaskResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/update`.
@@ -2347,41 +2145,27 @@ impl<'de> support::Object<'de> for UpdateTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for UpdateTaskResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The successful answer to `tasks/cancel`.
@@ -2422,41 +2206,27 @@ impl<'de> support::Object<'de> for CancelTaskResultResponse {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => result = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.required(&mut result),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            result: support::required(result, "result")?,
-            extra,
-        })
+        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { id, result, extra })
     }
 }
 impl serde::Serialize for CancelTaskResultResponse {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("result", &self.result)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("result", &self.result);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Tells a listener that a task changed.
@@ -2499,47 +2269,33 @@ impl<'de> support::Object<'de> for TaskStatusNotification {
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => {
                     members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tasks"),
-                        )?;
+                        )
                 }
-                support::Key::Known(2) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+                2 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        Ok(Self {
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
+            return Err(members.missing(&[0, 1, 2]));
+        };
+        Ok(Self { params, extra })
     }
 }
 impl serde::Serialize for TaskStatusNotification {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "notifications/tasks")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "notifications/tasks");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The snapshot that `tasks/get` would give at this moment, without `resultType`.
@@ -2596,6 +2352,7 @@ impl TaskStatusNotificationParams {
     }
     /// Sets `pollIntervalMs`.
     #[must_use]
+    #[inline]
     pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
         self.poll_interval_ms = Some(poll_interval_ms);
         self
@@ -2635,35 +2392,34 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
         let mut poll_interval_ms = None;
         let mut state = TaskStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(2) => status_message = members.value()?,
-                support::Key::Known(3) => created_at = Some(members.value()?),
-                support::Key::Known(4) => last_updated_at = Some(members.value()?),
-                support::Key::Known(5) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(6) => {
-                    poll_interval_ms = members
-                        .value_seed(support::OrNull(support::Unsigned))?;
-                }
-                support::Key::Known(member @ 7..) => {
-                    state.read(member - 7, &mut members)?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                1 => members.required(&mut task_id),
+                2 => members.optional(&mut status_message),
+                3 => members.required(&mut created_at),
+                4 => members.required(&mut last_updated_at),
+                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                6 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                member @ 7.. => state.read(member - 7, &mut members),
+            }?;
         }
+        let (
+            Some(meta),
+            Some(task_id),
+            Some(created_at),
+            Some(last_updated_at),
+            Some(ttl_ms),
+        ) = (meta, task_id, created_at, last_updated_at, ttl_ms) else {
+            return Err(members.missing(&[0, 1, 3, 4, 5]));
+        };
         Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            task_id: support::required(task_id, "taskId")?,
+            meta,
+            task_id,
             status_message,
-            created_at: support::required(created_at, "createdAt")?,
-            last_updated_at: support::required(last_updated_at, "lastUpdatedAt")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            created_at,
+            last_updated_at,
+            ttl_ms,
             poll_interval_ms,
             state: state.finish(&mut extra)?,
             extra,
@@ -2672,27 +2428,21 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
 }
 impl serde::Serialize for TaskStatusNotificationParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        if let Some(value) = &self.status_message {
-            map.serialize_entry("statusMessage", value)?;
-        }
-        map.serialize_entry("createdAt", &self.created_at)?;
-        map.serialize_entry("lastUpdatedAt", &self.last_updated_at)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        if let Some(value) = &self.poll_interval_ms {
-            map.serialize_entry("pollIntervalMs", value)?;
-        }
-        self.state.write(&mut map)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            &<Self as support::Object<'_>>::MEMBERS[..8],
-            self.state.members(),
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.optional("statusMessage", &self.status_message);
+        writer.member("createdAt", &self.created_at);
+        writer.member("lastUpdatedAt", &self.last_updated_at);
+        writer.member("ttlMs", &self.ttl_ms);
+        writer.optional("pollIntervalMs", &self.poll_interval_ms);
+        self.state.write(&mut writer);
+        writer
+            .end(
+                &self.extra,
+                &<Self as support::Object<'_>>::MEMBERS[..8],
+                self.state.members(),
+            )
     }
 }
 /// A list of task ids; an empty one is a statement and is kept.
@@ -2700,11 +2450,13 @@ impl serde::Serialize for TaskStatusNotificationParams {
 pub struct TaskIds(pub Vec<crate::TaskId>);
 impl ::std::ops::Deref for TaskIds {
     type Target = Vec<crate::TaskId>;
+    #[inline]
     fn deref(&self) -> &Vec<crate::TaskId> {
         &self.0
     }
 }
 impl ::std::convert::From<TaskIds> for Vec<crate::TaskId> {
+    #[inline]
     fn from(value: TaskIds) -> Self {
         value.0
     }
@@ -2726,16 +2478,19 @@ impl<'de> serde::Deserialize<'de> for TaskIds {
 pub struct InputRequests(pub crate::Map<InputRequest>);
 impl ::std::ops::Deref for InputRequests {
     type Target = crate::Map<InputRequest>;
+    #[inline]
     fn deref(&self) -> &crate::Map<InputRequest> {
         &self.0
     }
 }
 impl ::std::convert::From<InputRequests> for crate::Map<InputRequest> {
+    #[inline]
     fn from(value: InputRequests) -> Self {
         value.0
     }
 }
 impl ::std::convert::From<crate::Map<InputRequest>> for InputRequests {
+    #[inline]
     fn from(value: crate::Map<InputRequest>) -> Self {
         Self(value)
     }
@@ -2779,16 +2534,19 @@ impl<'de> serde::Deserialize<'de> for InputRequest {
     }
 }
 impl From<ElicitRequest> for InputRequest {
+    #[inline]
     fn from(value: ElicitRequest) -> Self {
         Self::Elicit(value)
     }
 }
 impl From<CreateMessageRequest> for InputRequest {
+    #[inline]
     fn from(value: CreateMessageRequest) -> Self {
         Self::CreateMessage(value)
     }
 }
 impl From<ListRootsRequest> for InputRequest {
+    #[inline]
     fn from(value: ListRootsRequest) -> Self {
         Self::ListRoots(value)
     }
@@ -2818,16 +2576,19 @@ impl support::TagUnion for InputRequest {
 pub struct InputResponses(pub crate::Map<crate::RawJson>);
 impl ::std::ops::Deref for InputResponses {
     type Target = crate::Map<crate::RawJson>;
+    #[inline]
     fn deref(&self) -> &crate::Map<crate::RawJson> {
         &self.0
     }
 }
 impl ::std::convert::From<InputResponses> for crate::Map<crate::RawJson> {
+    #[inline]
     fn from(value: InputResponses) -> Self {
         value.0
     }
 }
 impl ::std::convert::From<crate::Map<crate::RawJson>> for InputResponses {
+    #[inline]
     fn from(value: crate::Map<crate::RawJson>) -> Self {
         Self(value)
     }
@@ -2871,22 +2632,26 @@ impl<'de> serde::Deserialize<'de> for InputResponse {
     }
 }
 impl From<ElicitResult> for InputResponse {
+    #[inline]
     fn from(value: ElicitResult) -> Self {
         Self::Elicit(value)
     }
 }
 impl From<ListRootsResult> for InputResponse {
+    #[inline]
     fn from(value: ListRootsResult) -> Self {
         Self::ListRoots(value)
     }
 }
 impl From<CreateMessageResult> for InputResponse {
+    #[inline]
     fn from(value: CreateMessageResult) -> Self {
         Self::CreateMessage(value)
     }
 }
 impl support::MemberUnion for InputResponse {
     const EXPECTED: &'static str = "an object of type `InputResponse`: `ElicitResult` (with `action`), or `ListRootsResult` (with `roots`), or `CreateMessageResult` (with `role`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("action") {
             return Some(0);
