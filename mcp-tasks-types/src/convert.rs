@@ -16,6 +16,8 @@
 //! | errors of requests (5.3) | [`error_to_v2025_11_25`] and its kin |
 //! | tools, content blocks, forms and the like | `From` between the types of equal name; `TryFrom` for [`Tool`] |
 //!
+//! Every function here is `#[inline]`: the crate compiles none of them for itself, a gateway those that it calls.
+//!
 //! The numbers are sections of the project's wire shapes; rows such as I-04 are its requirements.
 //!
 //! # What is kept

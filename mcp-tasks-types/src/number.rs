@@ -85,6 +85,7 @@ impl PartialEq for Number {
 macro_rules! from_integer {
     ($($type:ty)*) => {
         $(impl From<$type> for Number {
+            #[inline]
             fn from(number: $type) -> Self {
                 // Integers are numbers in every JSON writer.
                 Self(RawJson::new(&number).unwrap_or_else(|_| RawJson::null()))

@@ -107,7 +107,9 @@ impl RawJson {
     /// Whether both texts stand for the same JSON value: member order and number spelling (`1`, `1.0`, `1e0`) do not
     /// count. Values nested more than 127 deep are equal when their texts are.
     #[must_use]
+    #[inline]
     pub fn json_eq(&self, other: &Self) -> bool {
+        #[inline]
         fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
             use serde_json::Value as V;
             match (a, b) {
@@ -295,6 +297,7 @@ impl RawObject {
 
     /// Whether both stand for the same JSON object; see [`RawJson::json_eq`].
     #[must_use]
+    #[inline]
     pub fn json_eq(&self, other: &Self) -> bool {
         self.0.json_eq(&other.0)
     }

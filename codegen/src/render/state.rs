@@ -42,7 +42,8 @@ impl Context<'_> {
                 let place = Literal::usize_unsuffixed(shape);
                 declared.push(quote!(#member_docs #ident: #ty));
                 slots.push(quote!(#ident: support::Slot<#ty>,));
-                reads.push(quote!(#place => members.payload(self.arm == Some(#arm_index), &mut self.#ident),));
+                reads
+                    .push(quote!(#place => members.payload(self.arm == Some(#arm_index), &mut self.#ident),));
                 built.push(quote!(#ident: self.#ident.take().claim(#member_name, #state_text)?));
                 written.push(quote!(writer.member(#member_name, #ident);));
                 all.push((ident.clone(), member_name.clone()));

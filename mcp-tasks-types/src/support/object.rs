@@ -191,7 +191,11 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     /// # Errors
     ///
     /// When it is claimed and does not fit.
-    pub fn payload<T: Deserialize<'de>>(&mut self, claimed: bool, slot: &mut Slot<T>) -> Result<(), A::Error> {
+    pub fn payload<T: Deserialize<'de>>(
+        &mut self,
+        claimed: bool,
+        slot: &mut Slot<T>,
+    ) -> Result<(), A::Error> {
         *slot = if claimed { Slot::Typed(self.value()?) } else { Slot::Raw(self.value()?) };
         Ok(())
     }

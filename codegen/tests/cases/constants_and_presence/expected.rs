@@ -16,6 +16,7 @@ impl Color {
     pub const ALL: &'static [Self] = &[Self::Red, Self::DarkBlue];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Red => "red",
@@ -40,12 +41,14 @@ impl<'de> serde::Deserialize<'de> for Color {
     }
 }
 impl ::core::fmt::Display for Color {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for Color {
     type Err = crate::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, crate::UnknownValue> {
         match text {
             "red" => Ok(Self::Red),
@@ -59,11 +62,13 @@ impl ::core::str::FromStr for Color {
 pub struct Tags(pub Vec<String>);
 impl ::std::ops::Deref for Tags {
     type Target = Vec<String>;
+    #[inline]
     fn deref(&self) -> &Vec<String> {
         &self.0
     }
 }
 impl ::std::convert::From<Tags> for Vec<String> {
+    #[inline]
     fn from(value: Tags) -> Self {
         value.0
     }
@@ -104,6 +109,7 @@ impl Request {
     pub const METHOD: &'static str = "things/get";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(count: u64, until: Option<u64>) -> Self {
         Self {
             meta: None,
@@ -135,6 +141,7 @@ impl Request {
     }
     /// Sets `labels`.
     #[must_use]
+    #[inline]
     pub fn with_labels(mut self, labels: crate::Map<String>) -> Self {
         self.labels = Some(labels);
         self
@@ -174,40 +181,33 @@ impl<'de> support::Object<'de> for Request {
         let mut tags = None;
         let mut labels = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => {
-                    members.constant("method", support::Constant::Text("things/get"))?;
-                }
-                support::Key::Known(2) => {
-                    members.constant("version", support::Constant::Integer(2))?;
-                }
-                support::Key::Known(3) => meta = members.value()?,
-                support::Key::Known(4) => {
-                    count = Some(members.value_seed(support::Unsigned)?);
-                }
-                support::Key::Known(5) => {
-                    until = Some(members.value_seed(support::OrNull(support::Unsigned))?);
-                }
-                support::Key::Known(6) => color = members.value()?,
-                support::Key::Known(7) => tags = members.value()?,
-                support::Key::Known(8) => labels = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.constant("method", support::Constant::Text("things/get")),
+                2 => members.constant("version", support::Constant::Integer(2)),
+                3 => members.optional(&mut meta),
+                4 => members.required_as(support::Unsigned, &mut count),
+                5 => members.required_as(support::OrNull(support::Unsigned), &mut until),
+                6 => members.optional(&mut color),
+                7 => members.optional(&mut tags),
+                8 => members.optional(&mut labels),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(1)?;
-        members.require(2)?;
+        let (true, true, true, Some(count), Some(until)) = (
+            members.has(0),
+            members.has(1),
+            members.has(2),
+            count,
+            until,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 4, 5]));
+        };
         Ok(Self {
             meta,
-            count: support::required(count, "count")?,
-            until: support::required(until, "until")?,
+            count,
+            until,
             color,
             tags,
             labels,
@@ -217,32 +217,17 @@ impl<'de> support::Object<'de> for Request {
 }
 impl serde::Serialize for Request {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("method", "things/get")?;
-        map.serialize_entry("version", &2i64)?;
-        if let Some(value) = &self.meta {
-            map.serialize_entry("_meta", value)?;
-        }
-        map.serialize_entry("count", &self.count)?;
-        map.serialize_entry("until", &self.until)?;
-        if let Some(value) = &self.color {
-            map.serialize_entry("color", value)?;
-        }
-        if let Some(value) = &self.tags {
-            map.serialize_entry("tags", value)?;
-        }
-        if let Some(value) = &self.labels {
-            map.serialize_entry("labels", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("method", "things/get");
+        writer.member("version", &2i64);
+        writer.optional("_meta", &self.meta);
+        writer.member("count", &self.count);
+        writer.member("until", &self.until);
+        writer.optional("color", &self.color);
+        writer.optional("tags", &self.tags);
+        writer.optional("labels", &self.labels);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Metadata.
@@ -257,6 +242,7 @@ pub struct Meta {
 impl Meta {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             trace_id: None,
@@ -271,6 +257,7 @@ impl Meta {
     }
 }
 impl Default for Meta {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -290,31 +277,19 @@ impl<'de> support::Object<'de> for Meta {
     ) -> Result<Self, A::Error> {
         let mut trace_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => trace_id = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut trace_id),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { trace_id, extra })
     }
 }
 impl serde::Serialize for Meta {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.trace_id {
-            map.serialize_entry("io.example/traceId", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("io.example/traceId", &self.trace_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

@@ -17,6 +17,7 @@ pub enum ErrorCode {
 impl ErrorCode {
     /// The number of the code.
     #[must_use]
+    #[inline]
     pub const fn code(self) -> i64 {
         match self {
             Self::ParseError => -32700,
@@ -26,6 +27,7 @@ impl ErrorCode {
     }
     /// The code of a number.
     #[must_use]
+    #[inline]
     pub const fn from_code(code: i64) -> Self {
         match code {
             -32700 => Self::ParseError,
@@ -35,6 +37,7 @@ impl ErrorCode {
     }
     /// The HTTP status that goes with the code, where one is fixed.
     #[must_use]
+    #[inline]
     pub const fn http_status(self) -> Option<u16> {
         match self {
             Self::ParseError => Some(400),
@@ -70,6 +73,7 @@ impl ErrorCodeData {
     /// # Errors
     ///
     /// When the data does not have the shape that belongs to the code.
+    #[inline]
     pub fn decode(
         code: ErrorCode,
         raw: &crate::RawJson,
@@ -84,6 +88,7 @@ impl ErrorCodeData {
     /// # Errors
     ///
     /// Never for data that was read; writing is fallible by its interface.
+    #[inline]
     pub fn encode(&self) -> Result<crate::RawJson, crate::JsonError> {
         match self {
             Self::TooMany(data) => crate::RawJson::new(data),
@@ -103,6 +108,7 @@ pub enum PlainCode {
 impl PlainCode {
     /// The number of the code.
     #[must_use]
+    #[inline]
     pub const fn code(self) -> i64 {
         match self {
             Self::Lost => -1,
@@ -111,6 +117,7 @@ impl PlainCode {
     }
     /// The code of a number.
     #[must_use]
+    #[inline]
     pub const fn from_code(code: i64) -> Self {
         match code {
             -1 => Self::Lost,
@@ -143,6 +150,7 @@ pub struct TooManyData {
 impl TooManyData {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(limit: u64) -> Self {
         Self {
             limit,
@@ -165,34 +173,22 @@ impl<'de> support::Object<'de> for TooManyData {
     ) -> Result<Self, A::Error> {
         let mut limit = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    limit = Some(members.value_seed(support::Unsigned)?);
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required_as(support::Unsigned, &mut limit),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            limit: support::required(limit, "limit")?,
-            extra,
-        })
+        let Some(limit) = limit else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { limit, extra })
     }
 }
 impl serde::Serialize for TooManyData {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("limit", &self.limit)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("limit", &self.limit);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

@@ -19,6 +19,7 @@ pub struct Pause {
 impl Pause {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(least: u64, most: Option<u64>) -> Self {
         Self {
             least,
@@ -29,6 +30,7 @@ impl Pause {
     }
     /// Sets `warning`.
     #[must_use]
+    #[inline]
     pub fn with_warning(mut self, warning: u64) -> Self {
         self.warning = Some(warning);
         self
@@ -51,26 +53,20 @@ impl<'de> support::Object<'de> for Pause {
         let mut most = None;
         let mut warning = None;
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    least = Some(members.value_seed(support::Millis)?);
-                }
-                support::Key::Known(1) => {
-                    most = Some(members.value_seed(support::OrNull(support::Millis))?);
-                }
-                support::Key::Known(2) => {
-                    warning = members.value_seed(support::OrNull(support::Millis))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required_as(support::Millis, &mut least),
+                1 => members.required_as(support::OrNull(support::Millis), &mut most),
+                2 => members.optional_as(support::Millis, &mut warning),
+                _ => members.skip(),
+            }?;
         }
+        let (Some(least), Some(most)) = (least, most) else {
+            return Err(members.missing(&[0, 1]));
+        };
         Ok(Self {
-            least: support::required(least, "least")?,
-            most: support::required(most, "most")?,
+            least,
+            most,
             warning,
             extra,
         })
@@ -78,19 +74,10 @@ impl<'de> support::Object<'de> for Pause {
 }
 impl serde::Serialize for Pause {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("least", &self.least)?;
-        map.serialize_entry("most", &self.most)?;
-        if let Some(value) = &self.warning {
-            map.serialize_entry("warning", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("least", &self.least);
+        writer.member("most", &self.most);
+        writer.optional("warning", &self.warning);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }

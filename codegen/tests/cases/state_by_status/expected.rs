@@ -17,6 +17,7 @@ pub enum JobState {
 impl JobState {
     /// The value of `status`.
     #[must_use]
+    #[inline]
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -24,24 +25,21 @@ impl JobState {
         }
     }
     /// The members that belong to this state.
+    #[inline]
     pub(crate) const fn members(&self) -> &'static [&'static str] {
         match self {
             Self::Running => &[],
             Self::Done { .. } => &["result"],
         }
     }
-    pub(crate) fn write<M: serde::ser::SerializeMap>(
-        &self,
-        map: &mut M,
-    ) -> Result<(), M::Error> {
-        map.serialize_entry("status", self.as_str())?;
+    pub(crate) fn write<S: serde::Serializer>(&self, writer: &mut support::Writer<S>) {
+        writer.member("status", self.as_str());
         match self {
             Self::Running => {}
             Self::Done { result } => {
-                map.serialize_entry("result", result)?;
+                writer.member("result", result);
             }
         }
-        Ok(())
     }
 }
 /// The members of a [`JobState`] while an object is read.
@@ -57,21 +55,18 @@ impl JobStateSlots {
         members: &mut support::Members<A>,
     ) -> Result<(), A::Error> {
         match member {
-            0 => self.arm = Some(members.tag(&["running", "done"])?),
-            1 => self.result = members.slot(self.arm == Some(1))?,
-            _ => {
-                members.skip()?;
-            }
+            0 => members.tag(&["running", "done"], &mut self.arm),
+            1 => members.payload(self.arm == Some(1), &mut self.result),
+            _ => members.skip(),
         }
-        Ok(())
     }
     pub(crate) fn finish<E: serde::de::Error>(
         mut self,
         extra: &mut crate::Extra,
     ) -> Result<JobState, E> {
-        let state = match support::required(self.arm, "status")? {
-            0 => JobState::Running,
-            1 => {
+        let state = match self.arm {
+            Some(0) => JobState::Running,
+            Some(1) => {
                 JobState::Done {
                     result: self.result.take().claim("result", "`status` is `done`")?,
                 }
@@ -130,26 +125,20 @@ impl<'de> support::Object<'de> for Job {
         let mut ttl_ms = None;
         let mut state = JobStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?;
-                }
-                support::Key::Known(1) => job_id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    ttl_ms = Some(
-                        members.value_seed(support::OrNull(support::Unsigned))?,
-                    );
-                }
-                support::Key::Known(member @ 3..) => {
-                    state.read(member - 3, &mut members)?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("complete")),
+                1 => members.required(&mut job_id),
+                2 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
+                member @ 3.. => state.read(member - 3, &mut members),
+            }?;
         }
+        let (Some(job_id), Some(ttl_ms)) = (job_id, ttl_ms) else {
+            return Err(members.missing(&[1, 2]));
+        };
         Ok(Self {
-            job_id: support::required(job_id, "jobId")?,
-            ttl_ms: support::required(ttl_ms, "ttlMs")?,
+            job_id,
+            ttl_ms,
             state: state.finish(&mut extra)?,
             extra,
         })
@@ -157,18 +146,16 @@ impl<'de> support::Object<'de> for Job {
 }
 impl serde::Serialize for Job {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "complete")?;
-        map.serialize_entry("jobId", &self.job_id)?;
-        map.serialize_entry("ttlMs", &self.ttl_ms)?;
-        self.state.write(&mut map)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            &<Self as support::Object<'_>>::MEMBERS[..4],
-            self.state.members(),
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "complete");
+        writer.member("jobId", &self.job_id);
+        writer.member("ttlMs", &self.ttl_ms);
+        self.state.write(&mut writer);
+        writer
+            .end(
+                &self.extra,
+                &<Self as support::Object<'_>>::MEMBERS[..4],
+                self.state.members(),
+            )
     }
 }

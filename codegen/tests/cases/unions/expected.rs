@@ -27,20 +27,24 @@ impl<'de> serde::Deserialize<'de> for Id {
     }
 }
 impl From<String> for Id {
+    #[inline]
     fn from(value: String) -> Self {
         Self::String(value)
     }
 }
 impl From<i64> for Id {
+    #[inline]
     fn from(value: i64) -> Self {
         Self::Integer(value)
     }
 }
 impl support::KindUnion for Id {
     const EXPECTED: &'static str = "a string or an integer (`Id`)";
+    #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))
     }
+    #[inline]
     fn integer(number: i64) -> Option<Self> {
         Some(Self::Integer(number))
     }
@@ -56,6 +60,7 @@ impl ::core::hash::Hash for Id {
     }
 }
 impl ::core::fmt::Display for Id {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         match self {
             Self::String(value) => value.fmt(f),
@@ -64,6 +69,7 @@ impl ::core::fmt::Display for Id {
     }
 }
 impl From<&str> for Id {
+    #[inline]
     fn from(text: &str) -> Self {
         Self::String(text.into())
     }
@@ -102,38 +108,25 @@ impl<'de> support::Object<'de> for Circle {
     ) -> Result<Self, A::Error> {
         let mut radius = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("circle"))?;
-                }
-                support::Key::Known(1) => radius = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("circle")),
+                1 => members.required(&mut radius),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        Ok(Self {
-            radius: support::required(radius, "radius")?,
-            extra,
-        })
+        let (true, Some(radius)) = (members.has(0), radius) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { radius, extra })
     }
 }
 impl serde::Serialize for Circle {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "circle")?;
-        map.serialize_entry("radius", &self.radius)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "circle");
+        writer.member("radius", &self.radius);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A line.
@@ -146,6 +139,7 @@ pub struct Line {
 impl Line {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             extra: ::mcp_tasks_types::Extra::new(),
@@ -153,6 +147,7 @@ impl Line {
     }
 }
 impl Default for Line {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -171,33 +166,23 @@ impl<'de> support::Object<'de> for Line {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("type", support::Constant::Text("line"))?;
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("type", support::Constant::Text("line")),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
+        if !(members.has(0)) {
+            return Err(members.missing(&[0]));
+        }
         Ok(Self { extra })
     }
 }
 impl serde::Serialize for Line {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "line")?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("type", "line");
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A shape.
@@ -224,11 +209,13 @@ impl<'de> serde::Deserialize<'de> for Shape {
     }
 }
 impl From<Circle> for Shape {
+    #[inline]
     fn from(value: Circle) -> Self {
         Self::Circle(value)
     }
 }
 impl From<Line> for Shape {
+    #[inline]
     fn from(value: Line) -> Self {
         Self::Line(value)
     }
@@ -282,33 +269,23 @@ impl<'de> support::Object<'de> for TextBody {
     ) -> Result<Self, A::Error> {
         let mut text = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => text = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut text),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            text: support::required(text, "text")?,
-            extra,
-        })
+        let Some(text) = text else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { text, extra })
     }
 }
 impl serde::Serialize for TextBody {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("text", &self.text)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("text", &self.text);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// A text or a circle.
@@ -335,17 +312,20 @@ impl<'de> serde::Deserialize<'de> for Body {
     }
 }
 impl From<TextBody> for Body {
+    #[inline]
     fn from(value: TextBody) -> Self {
         Self::Text(value)
     }
 }
 impl From<Circle> for Body {
+    #[inline]
     fn from(value: Circle) -> Self {
         Self::Circle(value)
     }
 }
 impl support::MemberUnion for Body {
     const EXPECTED: &'static str = "an object of type `Body`: `TextBody` (with `text`), or `Circle` (with `type` `circle`)";
+    #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("text") {
             return Some(0);

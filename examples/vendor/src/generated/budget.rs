@@ -34,6 +34,7 @@ impl Method {
     pub const ALL: &'static [Self] = &[Self::BudgetGet];
     /// The method as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::BudgetGet => "budget/get",
@@ -41,12 +42,14 @@ impl Method {
     }
 }
 impl ::core::fmt::Display for Method {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for Method {
     type Err = ::mcp_tasks_types::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, ::mcp_tasks_types::UnknownValue> {
         match text {
             "budget/get" => Ok(Self::BudgetGet),

@@ -17,6 +17,7 @@ impl BudgetSettings {
     pub const EXTENSION_ID: &'static str = "com.example/budget";
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new(currencies: Vec<Currency>) -> Self {
         Self {
             currencies,
@@ -39,33 +40,23 @@ impl<'de> support::Object<'de> for BudgetSettings {
     ) -> Result<Self, A::Error> {
         let mut currencies = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => currencies = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut currencies),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            currencies: support::required(currencies, "currencies")?,
-            extra,
-        })
+        let Some(currencies) = currencies else {
+            return Err(members.missing(&[0]));
+        };
+        Ok(Self { currencies, extra })
     }
 }
 impl serde::Serialize for BudgetSettings {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("currencies", &self.currencies)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("currencies", &self.currencies);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What money is counted in.
@@ -81,6 +72,7 @@ impl Currency {
     pub const ALL: &'static [Self] = &[Self::Eur, Self::Usd];
     /// The value as the protocol writes it.
     #[must_use]
+    #[inline]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Eur => "EUR",
@@ -105,12 +97,14 @@ impl<'de> serde::Deserialize<'de> for Currency {
     }
 }
 impl ::core::fmt::Display for Currency {
+    #[inline]
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.write_str(self.as_str())
     }
 }
 impl ::core::str::FromStr for Currency {
     type Err = ::mcp_tasks_types::UnknownValue;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, ::mcp_tasks_types::UnknownValue> {
         match text {
             "EUR" => Ok(Self::Eur),
@@ -157,38 +151,25 @@ impl<'de> support::Object<'de> for Amount {
         let mut currency = None;
         let mut cents = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => currency = Some(members.value()?),
-                support::Key::Known(1) => {
-                    cents = Some(members.value_seed(support::Unsigned)?);
-                }
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut currency),
+                1 => members.required_as(support::Unsigned, &mut cents),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            currency: support::required(currency, "currency")?,
-            cents: support::required(cents, "cents")?,
-            extra,
-        })
+        let (Some(currency), Some(cents)) = (currency, cents) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { currency, cents, extra })
     }
 }
 impl serde::Serialize for Amount {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("currency", &self.currency)?;
-        map.serialize_entry("cents", &self.cents)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("currency", &self.currency);
+        writer.member("cents", &self.cents);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// What a request may say about its budget, among its `_meta`.
@@ -203,6 +184,7 @@ pub struct BudgetMetaObject {
 impl BudgetMetaObject {
     /// Makes the object from its required members.
     #[must_use]
+    #[inline]
     pub fn new() -> Self {
         Self {
             budget: None,
@@ -217,6 +199,7 @@ impl BudgetMetaObject {
     }
 }
 impl Default for BudgetMetaObject {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -236,32 +219,20 @@ impl<'de> support::Object<'de> for BudgetMetaObject {
     ) -> Result<Self, A::Error> {
         let mut budget = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => budget = members.value()?,
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut budget),
+                _ => members.skip(),
+            }?;
         }
         Ok(Self { budget, extra })
     }
 }
 impl serde::Serialize for BudgetMetaObject {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(value) = &self.budget {
-            map.serialize_entry("com.example/budget", value)?;
-        }
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("com.example/budget", &self.budget);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// Asks how much a task has left.
@@ -295,6 +266,7 @@ impl ::mcp_tasks_types::Request for GetBudgetRequest {
     const METHOD: &'static str = Self::METHOD;
     type Params = GetBudgetRequestParams;
     type Result = GetBudgetResult;
+    #[inline]
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.task_id.as_ref())
     }
@@ -315,46 +287,34 @@ impl<'de> support::Object<'de> for GetBudgetRequest {
         let mut id = None;
         let mut params = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("jsonrpc", support::Constant::Text("2.0"))?;
-                }
-                support::Key::Known(1) => id = Some(members.value()?),
-                support::Key::Known(2) => {
-                    members.constant("method", support::Constant::Text("budget/get"))?;
-                }
-                support::Key::Known(3) => params = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => members.required(&mut id),
+                2 => members.constant("method", support::Constant::Text("budget/get")),
+                3 => members.required(&mut params),
+                _ => members.skip(),
+            }?;
         }
-        members.require(0)?;
-        members.require(2)?;
-        Ok(Self {
-            id: support::required(id, "id")?,
-            params: support::required(params, "params")?,
-            extra,
-        })
+        let (true, true, Some(id), Some(params)) = (
+            members.has(0),
+            members.has(2),
+            id,
+            params,
+        ) else {
+            return Err(members.missing(&[0, 1, 2, 3]));
+        };
+        Ok(Self { id, params, extra })
     }
 }
 impl serde::Serialize for GetBudgetRequest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("jsonrpc", "2.0")?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("method", "budget/get")?;
-        map.serialize_entry("params", &self.params)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("jsonrpc", "2.0");
+        writer.member("id", &self.id);
+        writer.member("method", "budget/get");
+        writer.member("params", &self.params);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// The parameters of `budget/get`.
@@ -398,36 +358,25 @@ impl<'de> support::Object<'de> for GetBudgetRequestParams {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => meta = Some(members.value()?),
-                support::Key::Known(1) => task_id = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut meta),
+                1 => members.required(&mut task_id),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            meta: support::required(meta, "_meta")?,
-            task_id: support::required(task_id, "taskId")?,
-            extra,
-        })
+        let (Some(meta), Some(task_id)) = (meta, task_id) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { meta, task_id, extra })
     }
 }
 impl serde::Serialize for GetBudgetRequestParams {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("_meta", &self.meta)?;
-        map.serialize_entry("taskId", &self.task_id)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("_meta", &self.meta);
+        writer.member("taskId", &self.task_id);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
 /// How the spending of a task stands.
@@ -449,6 +398,7 @@ pub enum BudgetState {
 impl BudgetState {
     /// The value of `budget`.
     #[must_use]
+    #[inline]
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Unlimited => "unlimited",
@@ -457,6 +407,7 @@ impl BudgetState {
         }
     }
     /// The members that belong to this state.
+    #[inline]
     pub(crate) const fn members(&self) -> &'static [&'static str] {
         match self {
             Self::Unlimited => &[],
@@ -464,21 +415,17 @@ impl BudgetState {
             Self::Exceeded { .. } => &["error"],
         }
     }
-    pub(crate) fn write<M: serde::ser::SerializeMap>(
-        &self,
-        map: &mut M,
-    ) -> Result<(), M::Error> {
-        map.serialize_entry("budget", self.as_str())?;
+    pub(crate) fn write<S: serde::Serializer>(&self, writer: &mut support::Writer<S>) {
+        writer.member("budget", self.as_str());
         match self {
             Self::Unlimited => {}
             Self::Within { left } => {
-                map.serialize_entry("left", left)?;
+                writer.member("left", left);
             }
             Self::Exceeded { error } => {
-                map.serialize_entry("error", error)?;
+                writer.member("error", error);
             }
         }
-        Ok(())
     }
 }
 /// The members of a [`BudgetState`] while an object is read.
@@ -495,27 +442,24 @@ impl BudgetStateSlots {
         members: &mut support::Members<A>,
     ) -> Result<(), A::Error> {
         match member {
-            0 => self.arm = Some(members.tag(&["unlimited", "within", "exceeded"])?),
-            1 => self.left = members.slot(self.arm == Some(1))?,
-            2 => self.error = members.slot(self.arm == Some(2))?,
-            _ => {
-                members.skip()?;
-            }
+            0 => members.tag(&["unlimited", "within", "exceeded"], &mut self.arm),
+            1 => members.payload(self.arm == Some(1), &mut self.left),
+            2 => members.payload(self.arm == Some(2), &mut self.error),
+            _ => members.skip(),
         }
-        Ok(())
     }
     pub(crate) fn finish<E: serde::de::Error>(
         mut self,
         extra: &mut ::mcp_tasks_types::Extra,
     ) -> Result<BudgetState, E> {
-        let state = match support::required(self.arm, "budget")? {
-            0 => BudgetState::Unlimited,
-            1 => {
+        let state = match self.arm {
+            Some(0) => BudgetState::Unlimited,
+            Some(1) => {
                 BudgetState::Within {
                     left: self.left.take().claim("left", "`budget` is `within`")?,
                 }
             }
-            2 => {
+            Some(2) => {
                 BudgetState::Exceeded {
                     error: self.error.take().claim("error", "`budget` is `exceeded`")?,
                 }
@@ -574,20 +518,18 @@ impl<'de> support::Object<'de> for GetBudgetResult {
         let mut counted_at = None;
         let mut state = BudgetStateSlots::default();
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => {
-                    members.constant("resultType", support::Constant::Text("complete"))?;
-                }
-                support::Key::Known(1) => counted_at = Some(members.value()?),
-                support::Key::Known(member @ 2..) => {
-                    state.read(member - 2, &mut members)?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.constant("resultType", support::Constant::Text("complete")),
+                1 => members.required(&mut counted_at),
+                member @ 2.. => state.read(member - 2, &mut members),
+            }?;
         }
+        let Some(counted_at) = counted_at else {
+            return Err(members.missing(&[1]));
+        };
         Ok(Self {
-            counted_at: support::required(counted_at, "countedAt")?,
+            counted_at,
             state: state.finish(&mut extra)?,
             extra,
         })
@@ -595,18 +537,16 @@ impl<'de> support::Object<'de> for GetBudgetResult {
 }
 impl serde::Serialize for GetBudgetResult {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resultType", "complete")?;
-        map.serialize_entry("countedAt", &self.counted_at)?;
-        self.state.write(&mut map)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            &<Self as support::Object<'_>>::MEMBERS[..3],
-            self.state.members(),
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("resultType", "complete");
+        writer.member("countedAt", &self.counted_at);
+        self.state.write(&mut writer);
+        writer
+            .end(
+                &self.extra,
+                &<Self as support::Object<'_>>::MEMBERS[..3],
+                self.state.members(),
+            )
     }
 }
 /// The errors that the extension adds.
@@ -623,6 +563,7 @@ pub enum BudgetErrorCode {
 impl BudgetErrorCode {
     /// The number of the code.
     #[must_use]
+    #[inline]
     pub const fn code(self) -> i64 {
         match self {
             Self::BudgetExceeded => -31100,
@@ -632,6 +573,7 @@ impl BudgetErrorCode {
     }
     /// The code of a number.
     #[must_use]
+    #[inline]
     pub const fn from_code(code: i64) -> Self {
         match code {
             -31100 => Self::BudgetExceeded,
@@ -641,6 +583,7 @@ impl BudgetErrorCode {
     }
     /// The HTTP status that goes with the code, where one is fixed.
     #[must_use]
+    #[inline]
     pub const fn http_status(self) -> Option<u16> {
         match self {
             Self::BudgetExceeded => Some(402),
@@ -677,6 +620,7 @@ impl BudgetErrorCodeData {
     /// # Errors
     ///
     /// When the data does not have the shape that belongs to the code.
+    #[inline]
     pub fn decode(
         code: BudgetErrorCode,
         raw: &::mcp_tasks_types::RawJson,
@@ -693,6 +637,7 @@ impl BudgetErrorCodeData {
     /// # Errors
     ///
     /// Never for data that was read; writing is fallible by its interface.
+    #[inline]
     pub fn encode(
         &self,
     ) -> Result<::mcp_tasks_types::RawJson, ::mcp_tasks_types::JsonError> {
@@ -740,35 +685,24 @@ impl<'de> support::Object<'de> for BudgetExceededErrorData {
         let mut limit = None;
         let mut spent = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(key) = members.next_key()? {
-            match key {
-                support::Key::Known(0) => limit = Some(members.value()?),
-                support::Key::Known(1) => spent = Some(members.value()?),
-                support::Key::Known(_) => {
-                    members.skip()?;
-                }
-                support::Key::Unknown(name) => extra.insert(name, members.value()?),
-            }
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.required(&mut limit),
+                1 => members.required(&mut spent),
+                _ => members.skip(),
+            }?;
         }
-        Ok(Self {
-            limit: support::required(limit, "limit")?,
-            spent: support::required(spent, "spent")?,
-            extra,
-        })
+        let (Some(limit), Some(spent)) = (limit, spent) else {
+            return Err(members.missing(&[0, 1]));
+        };
+        Ok(Self { limit, spent, extra })
     }
 }
 impl serde::Serialize for BudgetExceededErrorData {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("limit", &self.limit)?;
-        map.serialize_entry("spent", &self.spent)?;
-        support::write_extra(
-            &mut map,
-            &self.extra,
-            <Self as support::Object<'_>>::MEMBERS,
-            &[],
-        )?;
-        map.end()
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.member("limit", &self.limit);
+        writer.member("spent", &self.spent);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
