@@ -45,6 +45,7 @@ mod message;
 mod number;
 mod path;
 mod raw;
+mod routing;
 #[doc(hidden)]
 pub mod support;
 mod task;
@@ -58,6 +59,7 @@ pub use generated::{sep_1686, v2025_11_25, v2026_07_28};
 pub use message::{MessageId, Notification, RawMessage, Request};
 pub use number::Number;
 pub use raw::{JsonKind, RawJson, RawObject};
+pub use routing::{METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER, header_value, routing_headers};
 pub use task_id::TaskId;
 pub use timestamp::{Timestamp, TimestampError};
 

@@ -35,8 +35,15 @@ pub trait Request {
     /// What the request is answered with.
     type Result;
 
-    /// What the request is routed by, and the header `Mcp-Name` carries (wire shapes of 2026-07-28, HTTP).
+    /// What the request is routed by: the name of its tool, the id of its task. See [`routing_headers`].
+    ///
+    /// [`routing_headers`]: crate::routing_headers
     fn routing_name(&self) -> Option<&str> {
+        None
+    }
+
+    /// The protocol version that the request states, in a revision where each one does.
+    fn protocol_version(&self) -> Option<&str> {
         None
     }
 }

@@ -6,6 +6,11 @@ use quote::{format_ident, quote};
 use super::{Context, docs};
 use crate::model::{Constant, ConstantValue, Item, ItemKind, Member, Object, Part, Presence, State, TypeRef};
 
+/// The key of `_meta` that says which revision a request speaks.
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+/// The `_meta` that an extension takes from the revision in which every request has that key.
+const VERSIONED_META: &str = "v2026_07_28::RequestMetaObject";
+
 /// A member with its Rust type, without the `Option` of its presence.
 struct Field<'a> {
     member: &'a Member,
@@ -132,14 +137,40 @@ impl Context<'_> {
                 }
             }
         });
+        let version = params.and_then(|params| self.version(params));
         Some(quote! {
             impl #root::Request for #name {
                 const METHOD: &'static str = Self::METHOD;
                 type Params = #params_type;
                 type Result = #result;
                 #routed
+                #version
             }
         })
+    }
+
+    /// Where every request states its version in `_meta`, the method that reads it there.
+    fn version(&self, params: &Field<'_>) -> Option<TokenStream> {
+        let meta = required_member(self.object_of(&params.member.shape)?, "_meta")?;
+        let field = match self.items.get(named(&meta.shape)?)?.kind {
+            // An extension's requests share the revision's own `_meta`.
+            ItemKind::Replaced(ref path) if path == VERSIONED_META => "protocol_version",
+            _ => &required_member(self.object_of(&meta.shape)?, VERSION_KEY)?.field,
+        };
+        let (params, meta, field) =
+            (&params.ident, format_ident!("{}", meta.field), format_ident!("{field}"));
+        Some(quote! {
+            fn protocol_version(&self) -> Option<&str> {
+                Some(self.#params.#meta.#field.as_ref())
+            }
+        })
+    }
+
+    fn object_of(&self, shape: &TypeRef) -> Option<&Object> {
+        match &self.items.get(named(shape)?)?.kind {
+            ItemKind::Object(object) => Some(object),
+            _ => None,
+        }
     }
 
     fn object_reader(
@@ -222,6 +253,19 @@ impl Context<'_> {
         });
         // A state takes all indices from its tag on.
         let rest = state.is_none().then(|| quote!(_ => members.skip(),));
+        let walk = if names.is_empty() {
+            // All members are unknown: the first call takes them to the end.
+            quote!(members.next(&mut extra)?;)
+        } else {
+            quote! {
+                while let Some(member) = members.next(&mut extra)? {
+                    match member {
+                        #(#arms)*
+                        #rest
+                    }?;
+                }
+            }
+        };
         quote! {
             impl<'de> serde::Deserialize<'de> for #name {
                 fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -234,12 +278,7 @@ impl Context<'_> {
                 fn read<A: serde::de::MapAccess<'de>>(mut members: support::Members<A>) -> Result<Self, A::Error> {
                     #(#slots)*
                     let mut extra = #root::Extra::new();
-                    while let Some(member) = members.next(&mut extra)? {
-                        match member {
-                            #(#arms)*
-                            #rest
-                        }?;
-                    }
+                    #walk
                     #demand
                     #at_least_one
                     Ok(Self { #(#build,)* extra })
@@ -277,9 +316,22 @@ impl Context<'_> {
     }
 
     fn is_any_value(&self, shape: &TypeRef) -> bool {
-        let TypeRef::Named(name) = shape else { return false };
-        matches!(self.items.get(name.as_str()), Some(Item { kind: ItemKind::Replaced(path), .. }) if path == "RawJson")
+        matches!(named(shape).and_then(|name| self.items.get(name)), Some(Item { kind: ItemKind::Replaced(path), .. }) if path == "RawJson")
     }
+}
+
+fn named(shape: &TypeRef) -> Option<&str> {
+    match shape {
+        TypeRef::Named(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn required_member<'o>(object: &'o Object, name: &str) -> Option<&'o Member> {
+    object.parts.iter().find_map(|part| match part {
+        Part::Member(member) if member.name == name && member.presence == Presence::Required => Some(member),
+        _ => None,
+    })
 }
 
 pub(super) fn constant_tokens(constant: &Constant) -> TokenStream {

@@ -1,16 +1,19 @@
 //! Messages are told by their method and read as what was asked for, not by trial.
 
 use mcp_tasks_types::v2026_07_28::{
-    CallToolRequest, GetTaskRequest, GetTaskResult, Method, RequestId, TaskStatusNotification,
-    TaskStatusNotificationParams,
+    CallToolRequest, CancelTaskRequest, GetTaskRequest, GetTaskResult, ListToolsRequest, Method, RequestId,
+    TaskStatusNotification, TaskStatusNotificationParams, UpdateTaskRequest,
 };
-use mcp_tasks_types::{MessageId, Notification, RawMessage, Request, from_str, v2025_11_25};
+use mcp_tasks_types::{
+    MessageId, Notification, RawMessage, Request, from_str, header_value, routing_headers, v2025_11_25,
+};
+use serde::de::DeserializeOwned;
 
 use crate::read;
 
 fn result_of<R: Request>(text: &str) -> R::Result
 where
-    R::Result: serde::de::DeserializeOwned,
+    R::Result: DeserializeOwned,
 {
     from_str(text).unwrap()
 }
@@ -47,18 +50,51 @@ fn methods_are_told_by_their_names() {
 
 /// S-28, C-90: `Mcp-Name` is the task's id, never the method.
 #[test]
-fn a_request_is_routed_by_the_name_of_its_tool_or_the_id_of_its_task() {
-    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
-    let get: GetTaskRequest = from_str(&format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{{"taskId":"t",{meta}}}}}"#
-    ))
-    .unwrap();
-    assert_eq!(get.routing_name(), Some("t"));
-    let call: CallToolRequest = from_str(&format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"n",{meta}}}}}"#
-    ))
-    .unwrap();
-    assert_eq!(call.routing_name(), Some("n"));
+fn the_routing_headers_of_a_request_say_what_its_body_says() {
+    fn headers<R: Request + DeserializeOwned>(params: &str) -> Vec<(&'static str, String)> {
+        let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}","params":{{{params}{meta}}}}}"#, R::METHOD);
+        let request: R = from_str(&text).unwrap();
+        routing_headers(&request).into_iter().map(|(name, value)| (name, value.into_owned())).collect()
+    }
+    let expected = |method: &str, name: Option<&str>| {
+        let mut headers =
+            vec![("MCP-Protocol-Version", "2026-07-28".to_owned()), ("Mcp-Method", method.to_owned())];
+        headers.extend(name.map(|name| ("Mcp-Name", name.to_owned())));
+        headers
+    };
+    assert_eq!(headers::<GetTaskRequest>(r#""taskId":"t","#), expected("tasks/get", Some("t")));
+    assert_eq!(headers::<CancelTaskRequest>(r#""taskId":"t","#), expected("tasks/cancel", Some("t")));
+    let update = r#""taskId":"\u00fc","inputResponses":{},"#;
+    assert_eq!(headers::<UpdateTaskRequest>(update), expected("tasks/update", Some("=?base64?w7w=?=")));
+    assert_eq!(headers::<CallToolRequest>(r#""name":"n","#), expected("tools/call", Some("n")));
+    assert_eq!(headers::<ListToolsRequest>(""), expected("tools/list", None));
+}
+
+#[test]
+fn a_request_of_an_older_revision_has_no_routing_headers() {
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t"}}"#;
+    let request: v2025_11_25::GetTaskRequest = from_str(text).unwrap();
+    assert_eq!(routing_headers(&request), []);
+}
+
+/// X-108
+#[test]
+fn only_values_that_a_header_cannot_hold_are_encoded() {
+    for (text, value) in [
+        ("two words\tand more", "two words\tand more"),
+        ("", ""),
+        ("f\u{fc}", "=?base64?ZsO8?="),
+        ("\u{fc}", "=?base64?w7w=?="),
+        ("a\n", "=?base64?YQo=?="),
+        ("\u{7f}", "=?base64?fw==?="),
+        (" outer", "=?base64?IG91dGVy?="),
+        ("=?base64?QQ==?=", "=?base64?PT9iYXNlNjQ/UVE9PT89?="),
+        ("=?base64?=", "=?base64?="),
+    ] {
+        assert_eq!(header_value(text), value, "{text:?}");
+    }
 }
 
 /// X-02, X-04.

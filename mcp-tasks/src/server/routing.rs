@@ -1,24 +1,18 @@
 //! The headers by which HTTP intermediaries route a request without reading its body.
 //!
-//! One function says what they are for a request; the server compares with it what it received,
-//! and clients and gateways send what it says.
+//! What a client or gateway sends for a request that has a type is [`mcp_tasks_types::routing_headers`]; here they are
+//! made for a request of any method, and compared with what the server received.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mcp_tasks_types::{RawObject, v2026_07_28::method};
+pub use mcp_tasks_types::{METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER};
+use mcp_tasks_types::{RawObject, header_value, v2026_07_28::method};
 
 use super::{
     members::Members,
     mirrored::{self, Expected, Mirrored},
 };
-
-/// The version that the request's `_meta` states.
-pub const PROTOCOL_VERSION_HEADER: &str = "MCP-Protocol-Version";
-/// The method.
-pub const METHOD_HEADER: &str = "Mcp-Method";
-/// The name of what the method is about: tool, prompt, resource or task.
-pub const NAME_HEADER: &str = "Mcp-Name";
 
 /// What the headers of one request say, in plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,15 +59,11 @@ impl RoutingHeaders {
 
     /// Names and values as they are sent, encoded where a value needs it.
     pub fn pairs(&self) -> Vec<(&str, String)> {
-        let mut pairs = vec![
-            (PROTOCOL_VERSION_HEADER, encode(&self.protocol_version)),
-            (METHOD_HEADER, encode(&self.method)),
-        ];
-        if let Some(name) = &self.name {
-            pairs.push((NAME_HEADER, encode(name)));
-        }
-        pairs.extend(self.params.iter().map(|(name, value)| (name.as_str(), encode(value))));
-        pairs
+        let mut pairs =
+            vec![(PROTOCOL_VERSION_HEADER, &self.protocol_version), (METHOD_HEADER, &self.method)];
+        pairs.extend(self.name.iter().map(|name| (NAME_HEADER, name)));
+        pairs.extend(self.params.iter().map(|(name, value)| (name.as_str(), value)));
+        pairs.into_iter().map(|(name, value)| (name, header_value(value).into_owned())).collect()
     }
 }
 
@@ -165,13 +155,6 @@ fn is_plain(byte: u8) -> bool {
 const PREFIX: &str = "=?base64?";
 const SUFFIX: &str = "?=";
 
-/// A value as it is sent.
-fn encode(value: &str) -> String {
-    let plain =
-        value.bytes().all(is_plain) && value.trim_matches([' ', '\t']) == value && !looks_encoded(value);
-    if plain { value.to_owned() } else { format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(value)) }
-}
-
 fn looks_encoded(value: &str) -> bool {
     value.len() >= PREFIX.len() + SUFFIX.len() && value.starts_with(PREFIX) && value.ends_with(SUFFIX)
 }
@@ -188,9 +171,9 @@ pub(super) fn decode(value: &str) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use mcp_tasks_types::RawObject;
+    use mcp_tasks_types::{RawObject, header_value};
 
-    use super::{Received, ReceivedHeaders, RoutingHeaders, decode, encode};
+    use super::{Received, ReceivedHeaders, RoutingHeaders, decode};
 
     /// S-28, C-90
     #[test]
@@ -243,7 +226,7 @@ mod tests {
             ("=?base64?QQ==?=", "=?base64?PT9iYXNlNjQ/UVE9PT89?="),
             ("=?base64?", "=?base64?"),
         ] {
-            assert_eq!(encode(plain), sent);
+            assert_eq!(header_value(plain), sent);
             assert_eq!(decode(sent).as_deref(), Some(plain));
         }
     }

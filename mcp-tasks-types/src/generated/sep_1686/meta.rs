@@ -895,11 +895,7 @@ impl<'de> support::Object<'de> for CapabilitySettings {
         mut members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                _ => members.skip(),
-            }?;
-        }
+        members.next(&mut extra)?;
         Ok(Self { extra })
     }
 }

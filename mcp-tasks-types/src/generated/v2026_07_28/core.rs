@@ -958,6 +958,10 @@ impl crate::Request for DiscoverRequest {
     const METHOD: &'static str = Self::METHOD;
     type Params = RequestParams;
     type Result = DiscoverResult;
+    #[inline]
+    fn protocol_version(&self) -> Option<&str> {
+        Some(self.params.meta.protocol_version.as_ref())
+    }
 }
 impl<'de> serde::Deserialize<'de> for DiscoverRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -1223,6 +1227,10 @@ impl crate::Request for ListToolsRequest {
     const METHOD: &'static str = Self::METHOD;
     type Params = PaginatedRequestParams;
     type Result = ListToolsResult;
+    #[inline]
+    fn protocol_version(&self) -> Option<&str> {
+        Some(self.params.meta.protocol_version.as_ref())
+    }
 }
 impl<'de> serde::Deserialize<'de> for ListToolsRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -1891,6 +1899,10 @@ impl crate::Request for CallToolRequest {
     #[inline]
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.name.as_ref())
+    }
+    #[inline]
+    fn protocol_version(&self) -> Option<&str> {
+        Some(self.params.meta.protocol_version.as_ref())
     }
 }
 impl<'de> serde::Deserialize<'de> for CallToolRequest {
@@ -7093,6 +7105,10 @@ impl crate::Request for SubscriptionsListenRequest {
     const METHOD: &'static str = Self::METHOD;
     type Params = SubscriptionsListenRequestParams;
     type Result = SubscriptionsListenResult;
+    #[inline]
+    fn protocol_version(&self) -> Option<&str> {
+        Some(self.params.meta.protocol_version.as_ref())
+    }
 }
 impl<'de> serde::Deserialize<'de> for SubscriptionsListenRequest {
     fn deserialize<D: serde::Deserializer<'de>>(

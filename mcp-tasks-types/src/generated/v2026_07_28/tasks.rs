@@ -1349,6 +1349,10 @@ impl crate::Request for GetTaskRequest {
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.task_id.as_ref())
     }
+    #[inline]
+    fn protocol_version(&self) -> Option<&str> {
+        Some(self.params.meta.protocol_version.as_ref())
+    }
 }
 impl<'de> serde::Deserialize<'de> for GetTaskRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -1647,6 +1651,10 @@ impl crate::Request for UpdateTaskRequest {
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.task_id.as_ref())
     }
+    #[inline]
+    fn protocol_version(&self) -> Option<&str> {
+        Some(self.params.meta.protocol_version.as_ref())
+    }
 }
 impl<'de> serde::Deserialize<'de> for UpdateTaskRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
@@ -1871,6 +1879,10 @@ impl crate::Request for CancelTaskRequest {
     #[inline]
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.task_id.as_ref())
+    }
+    #[inline]
+    fn protocol_version(&self) -> Option<&str> {
+        Some(self.params.meta.protocol_version.as_ref())
     }
 }
 impl<'de> serde::Deserialize<'de> for CancelTaskRequest {

@@ -270,6 +270,10 @@ impl ::mcp_tasks_types::Request for GetBudgetRequest {
     fn routing_name(&self) -> Option<&str> {
         Some(self.params.task_id.as_ref())
     }
+    #[inline]
+    fn protocol_version(&self) -> Option<&str> {
+        Some(self.params.meta.protocol_version.as_ref())
+    }
 }
 impl<'de> serde::Deserialize<'de> for GetBudgetRequest {
     fn deserialize<D: serde::Deserializer<'de>>(
