@@ -170,10 +170,10 @@ fn fields(item: &Item) -> Vec<&str> {
 fn variants(item: &Item) -> Vec<(String, &str)> {
     match &item.kind {
         ItemKind::StringEnum(values) => {
-            values.iter().map(|value| (names::variant_name(&value.value), value.value.as_str())).collect()
+            values.iter().map(|value| (value.name.clone(), value.value.as_str())).collect()
         }
         ItemKind::State(state) => {
-            state.arms.iter().map(|arm| (names::variant_name(&arm.value), arm.value.as_str())).collect()
+            state.arms.iter().map(|arm| (arm.name.clone(), arm.value.as_str())).collect()
         }
         ItemKind::Union(Union::Kind(arms)) => {
             arms.iter().map(|arm| (arm.variant.clone(), arm.variant.as_str())).collect()

@@ -163,13 +163,15 @@ fn plain_item(item: &Item, names: &BTreeMap<&str, &str>) -> Schema {
     };
     let mut schema = match &item.kind {
         ItemKind::StringEnum(variants) => {
+            // The values stay with us: their names need not be ones that the front end would find.
             let arms = variants
                 .iter()
-                .map(|variant| {
+                .enumerate()
+                .map(|(index, variant)| {
                     Schema::Object(SchemaObject {
                         metadata: metadata(&variant.docs),
                         instance_type: Some(InstanceType::String.into()),
-                        enum_values: Some(vec![variant.value.as_str().into()]),
+                        enum_values: Some(vec![format!("V{index}").into()]),
                         ..SchemaObject::default()
                     })
                 })

@@ -242,7 +242,7 @@ impl<'a> Lowering<'a> {
             self.fault(at, "a list of constants says `type: string`");
         }
         let at = at.child("oneOf");
-        let mut variants: Vec<Variant> = Vec::new();
+        let mut found: Vec<(String, String)> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
             self.only(&at, arm, &["const"]);
@@ -251,12 +251,14 @@ impl<'a> Lowering<'a> {
                 self.fault(&at, "expected a string constant with a description");
                 continue;
             };
-            if variants.iter().any(|variant| variant.value == value) {
+            if found.iter().any(|(earlier, _)| earlier == value) {
                 self.fault(&at, format!("the value `{value}` comes twice"));
             }
-            variants.push(Variant { value: value.to_owned(), docs: description(arm) });
+            found.push((value.to_owned(), description(arm)));
         }
-        Some(variants)
+        let names = names::variant_names(found.iter().map(|(value, _)| value.as_str()));
+        let variants = found.into_iter().zip(names);
+        Some(variants.map(|((value, docs), name)| Variant { value, name, docs }).collect())
     }
 
     fn error_codes(&mut self, at: &At<'_>, schema: &Json) -> Option<Vec<ErrorCode>> {

@@ -54,6 +54,8 @@ pub(crate) enum ItemKind {
 #[derive(Debug)]
 pub(crate) struct Variant {
     pub(crate) value: String,
+    /// The Rust variant.
+    pub(crate) name: String,
     pub(crate) docs: String,
 }
 
@@ -151,6 +153,8 @@ pub(crate) struct State {
 #[derive(Debug)]
 pub(crate) struct StateArm {
     pub(crate) value: String,
+    /// The Rust variant.
+    pub(crate) name: String,
     pub(crate) docs: String,
     pub(crate) members: Vec<Member>,
 }

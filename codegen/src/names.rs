@@ -26,6 +26,22 @@ pub(crate) fn variant_name(value: &str) -> String {
     value.replace('/', "_").to_upper_camel_case()
 }
 
+/// The Rust variants of a list of string values: their own names, and where two would share one or a value has none, a
+/// name that spells the value out. A name depends on the values that it would clash with and on no place in the list.
+pub(crate) fn variant_names<'v>(values: impl Iterator<Item = &'v str>) -> Vec<String> {
+    let values: Vec<&str> = values.collect();
+    let plain: Vec<String> = values.iter().map(|value| variant_name(value)).collect();
+    let clashes = |name: &String| plain.iter().filter(|other| *other == name).count() > 1;
+    let spelled = |value: &str| -> String { value.bytes().map(|byte| format!("{byte:02X}")).collect() };
+    let names = values.iter().zip(&plain).map(|(value, name)| match name.as_str() {
+        "" if value.is_empty() => "Empty".to_owned(),
+        name if !is_ident(name) && is_ident(&format!("N{name}")) => format!("N{name}X{}", spelled(value)),
+        name if clashes(&name.to_owned()) => format!("{name}X{}", spelled(value)),
+        name => name.to_owned(),
+    });
+    names.collect()
+}
+
 /// The Rust constant of a method or `_meta` key: `tasks/get` becomes `TASKS_GET`.
 pub(crate) fn constant_name(text: &str) -> String {
     text.replace('/', "_").to_shouty_snake_case()
@@ -54,7 +70,7 @@ pub(crate) fn is_type_path(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{constant_name, field_name, is_type_path, type_name, variant_name};
+    use super::{constant_name, field_name, is_type_path, type_name, variant_name, variant_names};
 
     #[test]
     fn acronyms_become_words() {
@@ -82,6 +98,36 @@ mod tests {
         assert_eq!(variant_name("elicitation/create"), "ElicitationCreate");
         assert_eq!(constant_name("notifications/tools/list_changed"), "NOTIFICATIONS_TOOLS_LIST_CHANGED");
         assert_eq!(constant_name("subscriptionId"), "SUBSCRIPTION_ID");
+    }
+
+    /// P119
+    #[test]
+    fn values_that_would_share_a_name_are_spelled_out_wherever_they_stand() {
+        let of = |values: &[&str]| {
+            let names = variant_names(values.iter().copied());
+            values
+                .iter()
+                .map(|value| (*value).to_owned())
+                .zip(names)
+                .collect::<std::collections::BTreeMap<_, _>>()
+        };
+        let names = of(&["a-b", "a_b", "a b", "A-B", "", "-32602", "+", "done"]);
+        for (value, name) in [
+            ("a-b", "ABX612D62"),
+            ("a_b", "ABX615F62"),
+            ("a b", "ABX612062"),
+            ("A-B", "ABX412D42"),
+            ("", "Empty"),
+            ("-32602", "N32602X2D3332363032"),
+            ("+", "NX2B"),
+            ("done", "Done"),
+        ] {
+            assert_eq!(names[value], name, "{value}");
+        }
+        let more = of(&["new", "done", "+", "32602", "-32602", "", "A-B", "a b", "newer", "a_b", "a-b"]);
+        for (value, name) in &names {
+            assert_eq!(&more[value], name, "{value}");
+        }
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn statuses(model: &Model) -> Column {
     let status = model.items().find(|item| item.schema_name == "TaskStatus");
     match status.map(|item| &item.kind) {
         Some(ItemKind::StringEnum(variants)) => {
-            variants.iter().map(|Variant { value, docs }| (value.clone(), cell(docs))).collect()
+            variants.iter().map(|Variant { value, docs, .. }| (value.clone(), cell(docs))).collect()
         }
         _ => Column::new(),
     }

@@ -432,7 +432,7 @@ impl<'a> Walk<'a> {
         if old.tag != new.tag {
             self.change(name, Kind::State, &*old.tag, &*new.tag, BOTH, path.to_owned());
         }
-        let variant = |arm: &StateArm| format!("{path}::{}", names::variant_name(&arm.value));
+        let variant = |arm: &StateArm| format!("{path}::{}", arm.name);
         let payload = |arm: &StateArm| {
             let members: Vec<_> = arm.members.iter().map(|member| member.name.as_str()).collect();
             if members.is_empty() {
@@ -485,8 +485,7 @@ impl<'a> Walk<'a> {
     fn values(&mut self, name: &str, path: &str, old: &[Variant], new: &[Variant]) {
         let missing = |from: &Variant, list: &[Variant]| list.iter().all(|other| other.value != from.value);
         let words = |variant: &Variant| format!("`{}`", variant.value);
-        let item =
-            |owner: &str, variant: &Variant| format!("{owner}::{}", names::variant_name(&variant.value));
+        let item = |owner: &str, variant: &Variant| format!("{owner}::{}", variant.name);
         let old_path = path.replacen(self.new_module, self.old_module, 1);
         for gone in old.iter().filter(|variant| missing(variant, new)) {
             let at = format!("{name}.{}", gone.value);

@@ -339,7 +339,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn state(&mut self, at: &At<'_>, owner: &str, arms: &[Json]) -> Option<State> {
         let at = at.child("oneOf");
         let mut tag: Option<String> = None;
-        let mut out: Vec<StateArm> = Vec::new();
+        let mut out: Vec<(String, String, Vec<Member>)> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
             if arm.get("additionalProperties").is_some() {
@@ -368,7 +368,8 @@ impl<'a> Lowering<'a> {
                 }
             }
             for member in &members {
-                let shared = out.iter().flat_map(|arm| &arm.members).find(|other| other.name == member.name);
+                let shared =
+                    out.iter().flat_map(|(.., members)| members).find(|other| other.name == member.name);
                 if shared.is_some() {
                     self.fault(&at, format!("two arms share the member `{}`", member.name));
                 }
@@ -383,12 +384,15 @@ impl<'a> Lowering<'a> {
                 }
             }
             match value {
-                Some(value) => out.push(StateArm { value, docs: description(arm), members }),
+                Some(value) => out.push((value, description(arm), members)),
                 None => self.fault(&at, "an arm of a state has one member with a string constant"),
             }
         }
         let tag = tag?;
-        Some(State { tag, arms: out })
+        let names = names::variant_names(out.iter().map(|(value, ..)| value.as_str()));
+        let arms = out.into_iter().zip(names);
+        let arms = arms.map(|((value, docs, members), name)| StateArm { value, name, docs, members });
+        Some(State { tag, arms: arms.collect() })
     }
 
     fn check_parts(&mut self, at: &At<'_>, parts: &[Part]) {

@@ -54,7 +54,10 @@ impl Context<'_> {
         };
         let mut declared = declared.clone();
         DocBlanks.visit_item_enum_mut(&mut declared);
-        let idents: Vec<_> = declared.variants.iter().map(|variant| variant.ident.clone()).collect();
+        let idents: Vec<_> = variants.iter().map(|variant| format_ident!("{}", variant.name)).collect();
+        for (declared, ident) in declared.variants.iter_mut().zip(&idents) {
+            declared.ident = ident.clone();
+        }
         let values: Vec<_> = variants.iter().map(|variant| variant.value.as_str()).collect();
         let expected = format!("`{}`", values.join("`, `"));
         quote! {

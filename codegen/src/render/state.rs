@@ -5,7 +5,6 @@ use quote::{format_ident, quote};
 
 use super::{Context, docs};
 use crate::model::{Item, State};
-use crate::names;
 
 /// The struct that holds the payloads while an object is read.
 pub(super) fn slots_name(item: &Item) -> syn::Ident {
@@ -26,7 +25,7 @@ impl Context<'_> {
         let (mut members, mut tag_arms, mut all) = (vec![], vec![], vec![]);
         let mut shape = 0;
         for (arm_index, arm) in state.arms.iter().enumerate() {
-            let variant = format_ident!("{}", names::variant_name(&arm.value));
+            let variant = format_ident!("{}", arm.name);
             let arm_index = Literal::usize_unsuffixed(arm_index);
             let state_text = format!("`{tag}` is `{}`", arm.value);
             let (mut declared, mut idents, mut built, mut written) = (vec![], vec![], vec![], vec![]);

@@ -300,16 +300,23 @@ fn names_that_rust_cannot_have_are_refused_where_they_come_from() {
             "no field can have the Rust name",
         );
     }
-    let values = |a: &str, b: &str| {
-        format!(
-            r#"{{"A":{{"description":"A.","type":"string","oneOf":[{{"const":"{a}","description":"A."}},{{"const":"{b}","description":"B."}}]}}}}"#
-        )
-    };
-    check(&values("a", "A"), "A", "both have the Rust variant `A`");
-    check(&values("a-b", "a_b"), "A", "both have the Rust variant `AB`");
-    for value in ["", "1", "\\n", "*/", "self"] {
-        check(&values("x", value), "A", "makes no name of a Rust variant");
+    // A text is no name to be proud of, but always one.
+    for (value, variant) in [
+        ("X", "XX58"),
+        ("", "Empty"),
+        ("1", "N1X31"),
+        ("\\n", "NX0A"),
+        ("*/", "NX2A2F"),
+        ("self", "NSelfX73656C66"),
+    ] {
+        let values = format!(
+            r#"{{"A":{{"description":"A.","type":"string","oneOf":[{{"const":"x","description":"A."}},{{"const":"{value}","description":"B."}}]}}}}"#
+        );
+        let made = run(&file(&values), "").unwrap();
+        assert!(made.iter().any(|file| file.text.contains(&format!("    {variant},"))), "{value}: {made:#?}");
     }
+    let titles = r#"{"A":{"description":"A.","x-union":"kind","anyOf":[{"title":"B","type":"string"},{"title":"b","type":"boolean"}]}}"#;
+    check(titles, "A", "both have the Rust variant `B`");
 }
 
 /// A type of a revision is reached by its path; one that is not made here cannot be taken apart either.
