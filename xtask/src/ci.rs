@@ -20,6 +20,11 @@ pub(crate) fn run() -> ExitCode {
         ("codegen --check", ourselves(&["codegen", "--check"])),
         ("samples --check", ourselves(&["samples", "--check"])),
         ("demo", ourselves(&["demo"])),
+        // What is published builds from its archive alone.
+        (
+            "package of the types",
+            cargo(&["package", "--quiet", "--allow-dirty", "--package", "mcp-tasks-types"]),
+        ),
     ];
     // Each feature has to be enough for itself.
     for features in ["", "macros", "stdio", "http", "sqlite"] {
