@@ -5,7 +5,7 @@ use std::fs;
 use mcp_tasks_types::v2026_07_28::{
     CallToolResponse, ElicitRequestFormParams, GetTaskResult, PrimitiveSchemaDefinition,
 };
-use mcp_tasks_types::{RawJson, from_str, to_string};
+use mcp_tasks_types::{RawJson, from_str, to_string, v2025_11_25};
 
 use serde_json::Value;
 
@@ -21,6 +21,20 @@ fn p006_a_handle_without_its_discriminator_is_no_empty_success() {
     assert!(error.contains("`content`"), "{error}");
     let error = from_str::<CallToolResponse>(&format!(r#"{{"resultType":"stream",{TASK}}}"#)).unwrap_err();
     assert!(error.to_string().contains("stream"), "{error}");
+}
+
+/// The types' half: a legacy answer that holds a task is one, and no member is lost beside it.
+#[test]
+fn p012_a_legacy_call_may_be_answered_with_a_task() {
+    let task = r#""task":{"taskId":"t-1","status":"working","createdAt":"2026-08-01T00:00:00Z","lastUpdatedAt":"2026-08-01T00:00:00Z","ttl":60000}"#;
+    let created = format!("{{{task}}}");
+    let response: v2025_11_25::CallToolResponse = from_str(&created).unwrap();
+    assert!(matches!(response, v2025_11_25::CallToolResponse::Task(_)), "{response:?}");
+    assert_eq!(to_string(&response).unwrap(), created);
+    let both = format!(r#"{{"content":[],{task}}}"#);
+    let response: v2025_11_25::CallToolResponse = from_str(&both).unwrap();
+    let written = RawJson::new(&response).unwrap();
+    assert!(written.json_eq(&RawJson::from_text(&both).unwrap()), "{written}");
 }
 
 #[test]
@@ -78,6 +92,17 @@ fn p118_numbers_of_ids_and_progress_come_back_as_the_text_that_came() {
         let text = format!(r#"{{"progressToken":1,"progress":{progress}}}"#);
         assert_eq!(read("ProgressNotificationParams", &text).unwrap(), text);
     }
+}
+
+#[test]
+fn p123_a_creation_result_is_read_as_result_and_task_at_once() {
+    let text = format!(r#"{{"resultType":"task",{},"_meta":{{}}}}"#, TASK.replace("60000", "null"));
+    let written = RawJson::from_text(read("CreateTaskResult", &text).unwrap()).unwrap();
+    assert!(written.json_eq(&RawJson::from_text(&text).unwrap()), "{written}");
+    let error = read("CreateTaskResult", &text.replace(r#""resultType":"task","#, "")).unwrap_err();
+    assert!(error.contains("resultType"), "{error}");
+    let error = read("CreateTaskResult", &text.replace("null", "1.5")).unwrap_err();
+    assert!(error.contains("ttlMs"), "{error}");
 }
 
 #[test]
