@@ -1,3 +1,4 @@
+// Where types and schemas disagree on purpose, each with its reason; the test takes this list in as a value.
 [
     Exception {
         schema: "source",
