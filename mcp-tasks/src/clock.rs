@@ -67,6 +67,7 @@ impl Clock for SystemClock {
     fn sleep_until(&self, deadline: &Timestamp) -> BoxFuture<'static, ()> {
         let millis = deadline.unix_millis().saturating_sub(self.now().unix_millis());
         let wait = Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+        // This is the clock that everybody else asks.
         Box::pin(tokio::time::sleep(wait))
     }
 }

@@ -184,6 +184,7 @@ fn perform(
         let waits = step.polls && found != expected && is_live(&result) && peer::now() < deadline;
         if waits {
             let interval = result.get("pollIntervalMs").and_then(Value::as_u64);
+            // As often as the server asks to be polled.
             std::thread::sleep(Duration::from_millis(interval.unwrap_or(1_000)));
             continue;
         }

@@ -20,7 +20,7 @@ pub(crate) fn now() -> Instant {
 }
 
 /// Asks again and again until there is something: another process, and a server that is polled, give no event to wait
-/// for. How long it sleeps decides nothing but how often it asks.
+/// for.
 pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let deadline = now() + PATIENCE;
     loop {
@@ -28,6 +28,7 @@ pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
             return found;
         }
         assert!(now() < deadline, "gave up waiting: {what}");
+        // How often it asks, and nothing else.
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -147,6 +147,7 @@ impl Peer for StdioPeer {
                 None if now() > deadline => {
                     return Err("the server does not end with its input".into());
                 }
+                // Nothing tells the end of a process by a deadline.
                 None => std::thread::sleep(Duration::from_millis(5)),
             }
         }

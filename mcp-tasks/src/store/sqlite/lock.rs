@@ -78,6 +78,7 @@ impl Lock {
             if tried == TRIES {
                 break;
             }
+            // Another process gives no event when it lets go.
             thread::sleep(Duration::from_millis(20));
         }
         let message = format!("the task store `{}` is in use by another process", database.display());
