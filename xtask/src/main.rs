@@ -1,6 +1,6 @@
 //! The project's tasks, run as `cargo xtask COMMAND`.
 //!
-//! This program depends on the generator alone, so that it builds while generated code does not.
+//! Of our packages this program depends on the generator alone, so that it builds while generated code does not.
 //! Commands that need the types compiled are handed to the package `mcp-tasks-wire`.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
@@ -9,12 +9,11 @@ mod ci;
 mod codegen;
 mod demo;
 mod output;
-#[cfg(test)]
-mod rules;
 mod run;
 mod samples;
 mod schema;
 mod test;
+mod tidy;
 #[cfg(test)]
 mod walk;
 
@@ -34,7 +33,8 @@ usage: cargo xtask COMMAND
   samples [--check]   write the messages that types accept, reject and read leniently
   bench types         reading and writing beside other crates
   demo                drive the example server through the reference sequence
-  ci                  formatting, lints, documentation, codegen --check, demo";
+  tidy                tell where the house rules are not kept
+  ci                  formatting, lints, documentation, tidy, codegen --check, demo";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(&rest),
         "test" => test::run(&rest),
         "demo" => demo::run(&rest),
+        "tidy" => run::without_arguments(&command, &rest, || run::reported(tidy::run(&run::root()))),
         "ci" => run::without_arguments(&command, &rest, ci::run),
         "help" | "--help" | "-h" => {
             eprintln!("{USAGE}");
