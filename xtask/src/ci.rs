@@ -17,6 +17,7 @@ pub(crate) fn run() -> ExitCode {
             cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]),
         ),
         ("documentation", doc),
+        ("tidy", ourselves(&["tidy"])),
         ("codegen --check", ourselves(&["codegen", "--check"])),
         ("samples --check", ourselves(&["samples", "--check"])),
         ("demo", ourselves(&["demo"])),
@@ -31,6 +32,7 @@ pub(crate) fn run() -> ExitCode {
         let alone = ["check", "--package", "mcp-tasks", "--no-default-features", "--features", features];
         checks.push(("a feature alone", cargo(&alone)));
     }
+    checks.extend(deny());
     checks.extend(drift());
 
     let mut failed = Vec::new();
@@ -51,6 +53,16 @@ pub(crate) fn run() -> ExitCode {
     }
     eprintln!("ci: failed: {}", failed.join(", "));
     ExitCode::FAILURE
+}
+
+/// What `deny.toml` says of packages of others, where the program that looks at all of it is at hand.
+fn deny() -> Option<(&'static str, Command)> {
+    let installed = cargo(&["deny", "--version"]).output().is_ok_and(|output| output.status.success());
+    if !installed {
+        eprintln!("ci: deny skipped: cargo-deny is not installed");
+        return None;
+    }
+    Some(("deny", cargo(&["deny", "check"])))
 }
 
 /// Our schemas against the published ones, where those are at hand.
