@@ -5,6 +5,7 @@
 
 mod builder;
 mod core;
+mod limits;
 mod recover;
 mod run;
 mod shutdown;
@@ -31,7 +32,7 @@ use crate::lifecycle::{Event, Outcome};
 use crate::output::text_result;
 use crate::owner::Owner;
 use crate::record::{ErrorRecord, Generation, SharedRecord, TaskRecord, Visibility};
-use crate::store::{Change, Cursor, Page, Parts, Store};
+use crate::store::{Change, Cursor, Page, Parts, Store, StoreErrorKind};
 use crate::tool::{Restart, ToolDefinition};
 
 /// How often a client should ask about a task of which nobody says.
@@ -59,6 +60,9 @@ pub struct NewTask {
     pub arguments: RawObject,
     /// The wire generation of the request.
     pub generation: Generation,
+    /// Under which the same owner gets the same task of the same tool however often it calls, as long as that task is
+    /// there.
+    pub idempotency_key: Option<String>,
 }
 
 impl NewTask {
@@ -70,7 +74,15 @@ impl NewTask {
             tool: tool.into(),
             arguments,
             generation: Generation::V2026_07_28,
+            idempotency_key: None,
         }
+    }
+
+    /// Sets the key under which a second call is the same one.
+    #[must_use]
+    pub fn with_idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
     }
 }
 
@@ -106,17 +118,29 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// When the tool is unknown, its arguments do not fit, the engine shuts down or the store fails; nothing was
-    /// created then.
+    /// When the tool is unknown, its arguments do not fit or are others than before under the same idempotency key, there
+    /// are too many tasks, the engine shuts down or the store fails; nothing was created then.
     pub async fn create(&self, task: NewTask) -> Result<SharedRecord, EngineError> {
         let tool = self.admit(&task)?;
         let record = self.new_record(&task, &tool, Visibility::Task)?;
         let core = Arc::clone(&self.core);
         to_the_end(async move {
+            if let Some(known) = core.made_before(&record).await? {
+                return Ok(known);
+            }
+            core.admit(&record.owner).await?;
             let run = Run::of_task(Arc::clone(&core), tool, Arc::new(record.clone()));
             // Known before it is stored: a cancel that follows at once finds the run.
             let registration = core.register(Arc::clone(&run))?;
-            let record = core.store.insert(record).await?;
+            let record = match core.store.insert(record.clone()).await {
+                Ok(record) => record,
+                // Both of two equal calls at once found none before them.
+                Err(err) if err.kind() == StoreErrorKind::Conflict && record.same_call.is_some() => {
+                    return core.made_before(&record).await?.ok_or_else(|| err.into());
+                }
+                Err(err) => return Err(err.into()),
+            };
+            core.count_created();
             core.announce(&record);
             tracing::info!(task = %record.id, tool = task.tool, "the task was created");
             supervise::start(run, registration, task.arguments);
@@ -137,10 +161,12 @@ impl Engine {
         else {
             return Err(EngineError::task_not_found());
         };
-        if !record.is_due(self.core.clock.now_millis()) {
-            return Ok(record);
-        }
-        self.core.overdue(record).await?.ok_or_else(EngineError::task_not_found)
+        let record = if record.is_due(self.core.clock.now_millis()) {
+            self.core.overdue(record).await?.ok_or_else(EngineError::task_not_found)?
+        } else {
+            record
+        };
+        if record.forgotten_at.is_some() { Err(EngineError::task_expired()) } else { Ok(record) }
     }
 
     /// Gives answers to the task's outstanding questions, all or none. They are durable and visible when this returns,
@@ -257,7 +283,8 @@ impl Engine {
     }
 
     /// The tasks of an owner, the oldest first, in pages, for operators. The protocol has no list: a history for clients
-    /// is a tool of yours over this, with the filters that make sense where you are (S-24).
+    /// is a tool of yours over this, with the filters that make sense where you are (S-24). What is expired is left out,
+    /// so that a page may be shorter than `limit` and still not be the last one.
     ///
     /// # Errors
     ///
@@ -268,7 +295,9 @@ impl Engine {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page, EngineError> {
-        Ok(self.core.store.list(owner, after, limit).await?)
+        let mut page = self.core.store.list(Some(owner), after, limit).await?;
+        page.records.retain(|record| record.forgotten_at.is_none());
+        Ok(page)
     }
 
     /// How many bodies run in this process.
@@ -322,6 +351,8 @@ impl Engine {
         record.attempt = 1;
         record.lease = Some(core.lease(1));
         if visibility == Visibility::Task {
+            let key = task.idempotency_key.as_deref();
+            record.same_call = key.map(|key| limits::same_call(&task.owner, &task.tool, key));
             record.params_digest = digest::of_json_text(task.arguments.as_str());
             if definition.restart() == Restart::Rerun {
                 let params = Params { name: task.tool.clone(), arguments: &task.arguments };

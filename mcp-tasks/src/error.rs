@@ -203,6 +203,10 @@ pub enum EngineErrorKind {
     UnknownTool,
     /// The arguments do not fit; [`EngineError::argument`] has more.
     InvalidArguments,
+    /// The owner's task was there and its time is over.
+    TaskExpired,
+    /// There are as many live tasks as are allowed; later there may be fewer.
+    TooManyTasks,
     /// An answer does not fit its question; none of the update was applied.
     InvalidInput,
     /// The tool asked a question where nobody can be asked.
@@ -223,6 +227,11 @@ impl EngineError {
     /// The one answer for an id that is unknown, somebody else's or gone; equal to the byte (S-29, S-31).
     pub(crate) fn task_not_found() -> Self {
         Self::new(EngineErrorKind::TaskNotFound, "Task not found")
+    }
+
+    /// What the owner of a task is told whose retention is over.
+    pub(crate) fn task_expired() -> Self {
+        Self::new(EngineErrorKind::TaskExpired, "Task expired")
     }
 
     pub(crate) fn unknown_tool(name: &str) -> Self {

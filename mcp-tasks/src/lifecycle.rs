@@ -8,7 +8,9 @@ use std::fmt;
 use mcp_tasks_types::v2026_07_28::ErrorCode;
 use mcp_tasks_types::{RawJson, RawObject, Timestamp};
 
-use crate::record::{CancelRecord, ErrorRecord, InputRecord, InputState, Lease, State, TaskRecord};
+use crate::record::{
+    CancelRecord, ErrorRecord, InputRecord, InputState, Lease, OUTSIDE_TOKEN, Parked, State, TaskRecord,
+};
 
 /// What an expired task tells.
 pub(crate) const EXPIRED_MESSAGE: &str = "Task expired";
@@ -18,7 +20,8 @@ pub(crate) const INTERNAL_ERROR: i64 = ErrorCode::InternalError.code();
 
 /// Something that happens to a task.
 ///
-/// Events that carry a `token` come from the worker that holds the lease; under an older token they are refused.
+/// Events that carry a `token` come from the worker that holds the lease; under an older token they are refused. Those
+/// who do the work of a task outside have [`OUTSIDE_TOKEN`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -84,6 +87,32 @@ pub enum Event {
         /// The worker's fencing token.
         token: u64,
     },
+    /// The worker puts the body away until the answers are there. Nothing happens when they are.
+    Park {
+        /// The worker's fencing token.
+        token: u64,
+    },
+    /// The worker leaves the task to work that goes on outside.
+    Leave {
+        /// The worker's fencing token.
+        token: u64,
+    },
+    /// The time for some answers is over.
+    GiveUpWaiting,
+    /// The body says how often a client should ask.
+    PollInterval {
+        /// The worker's fencing token.
+        token: u64,
+        /// Milliseconds.
+        poll_interval_ms: u64,
+    },
+    /// The body lengthens the lifetime; it is never shortened.
+    ExtendTtl {
+        /// The worker's fencing token.
+        token: u64,
+        /// Milliseconds from creation.
+        ttl_ms: u64,
+    },
 }
 
 impl Event {
@@ -101,6 +130,11 @@ impl Event {
             Self::Claim { .. } => "claim",
             Self::Headway { .. } => "headway",
             Self::Release { .. } => "release",
+            Self::Park { .. } => "park",
+            Self::Leave { .. } => "leave",
+            Self::GiveUpWaiting => "give up waiting",
+            Self::PollInterval { .. } => "poll interval",
+            Self::ExtendTtl { .. } => "extend ttl",
         }
     }
 
@@ -111,8 +145,16 @@ impl Event {
             | Self::Withdraw { token, .. }
             | Self::Finish { token, .. }
             | Self::Headway { token, .. }
-            | Self::Release { token } => Some(*token),
-            Self::Answer { .. } | Self::Cancel { .. } | Self::Expire { .. } | Self::Claim { .. } => None,
+            | Self::Release { token }
+            | Self::Park { token }
+            | Self::Leave { token }
+            | Self::PollInterval { token, .. }
+            | Self::ExtendTtl { token, .. } => Some(*token),
+            Self::Answer { .. }
+            | Self::Cancel { .. }
+            | Self::Expire { .. }
+            | Self::Claim { .. }
+            | Self::GiveUpWaiting => None,
         }
     }
 }
@@ -165,6 +207,8 @@ pub enum IllegalReason {
     Fenced,
     /// Somebody works on the task already.
     Leased,
+    /// Nobody has to work on the task.
+    Parked,
     /// The task is about to be cancelled.
     Cancelling,
     /// The key was used before.
@@ -181,6 +225,7 @@ impl fmt::Display for IllegalTransition {
             IllegalReason::Terminal => f.write_str("it has ended"),
             IllegalReason::Fenced => f.write_str("the lease was lost"),
             IllegalReason::Leased => f.write_str("another worker holds the lease"),
+            IllegalReason::Parked => f.write_str("it waits"),
             IllegalReason::Cancelling => f.write_str("it is being cancelled"),
             IllegalReason::KeyUsed(key) => write!(f, "the key `{key}` was used before"),
             IllegalReason::NotDue => f.write_str("its lifetime is not over"),
@@ -209,7 +254,7 @@ pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskR
         };
     }
     if let Some(token) = event.token()
-        && record.lease.as_ref().is_none_or(|lease| lease.token != token)
+        && !speaks_for(record, token)
     {
         return Err(illegal(&event, IllegalReason::Fenced));
     }
@@ -221,17 +266,31 @@ pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskR
         Event::Answer { responses } => next.answer(responses),
         Event::Cancel { reason } => next.cancel(reason),
         Event::Finish { outcome, .. } => next.finish(outcome),
-        Event::Expire { retain_ms } if record.is_due(now.unix_millis()) => next.expire(retain_ms),
+        Event::Expire { retain_ms } if record.is_over(now.unix_millis()) => next.expire(retain_ms),
         Event::Expire { .. } => return Err(illegal(&event, IllegalReason::NotDue)),
         Event::Claim { .. } if record.is_leased(now) => return Err(illegal(&event, IllegalReason::Leased)),
+        Event::Claim { .. } if record.parked.is_some() => return Err(illegal(&event, IllegalReason::Parked)),
         Event::Claim { worker, until } => next.claim(worker, until),
         Event::Headway { steps, .. } => next.headway(steps),
         Event::Release { .. } => next.release(),
+        Event::Park { .. } => next.park(),
+        Event::Leave { .. } => next.leave(),
+        Event::GiveUpWaiting => next.give_up_waiting(),
+        Event::PollInterval { poll_interval_ms, .. } => next.poll_interval(poll_interval_ms),
+        Event::ExtendTtl { ttl_ms, .. } => next.extend_ttl(ttl_ms),
     };
     if changed {
         next.record.version += 1;
     }
     Ok(next.record)
+}
+
+/// Whether whoever has the token may change the task: the worker with the lease, or outside work that it was left to.
+fn speaks_for(record: &TaskRecord, token: u64) -> bool {
+    match &record.lease {
+        Some(lease) => lease.token == token,
+        None => record.parked == Some(Parked::Outside) && token == OUTSIDE_TOKEN,
+    }
 }
 
 impl CancelRecord {
@@ -317,9 +376,62 @@ impl Draft<'_> {
         input.state = state;
         if self.record.outstanding().next().is_none() {
             self.record.state = State::Working;
+            // A body that was put away is wanted again.
+            self.record.parked = self.record.parked.filter(|parked| *parked != Parked::Asking);
         }
         self.touch();
         true
+    }
+
+    fn give_up_waiting(&mut self) -> bool {
+        let over = |input: &&InputRecord| input.expires_at.as_ref().is_some_and(|end| end <= self.now);
+        let keys: Vec<String> =
+            self.record.outstanding().filter(over).map(|input| input.key.clone()).collect();
+        let mut changed = false;
+        for key in keys {
+            changed |= self.settle(&key, InputState::Expired);
+        }
+        if changed {
+            self.come_further();
+        }
+        changed
+    }
+
+    /// Puts the body away if it still waits.
+    fn park(&mut self) -> bool {
+        let waits = self.record.state == State::InputRequired;
+        if waits {
+            self.record.lease = None;
+            self.record.parked = Some(Parked::Asking);
+            self.record.headway.attempt = self.record.attempt;
+        }
+        waits
+    }
+
+    fn leave(&mut self) -> bool {
+        self.record.lease = None;
+        self.record.parked = Some(Parked::Outside);
+        true
+    }
+
+    fn poll_interval(&mut self, poll_interval_ms: u64) -> bool {
+        let wanted = Some(poll_interval_ms.max(1));
+        let changed = self.record.poll_interval_ms != wanted;
+        if changed {
+            self.record.poll_interval_ms = wanted;
+            self.touch();
+        }
+        changed
+    }
+
+    /// A task without a limit stays without one (C-39).
+    fn extend_ttl(&mut self, ttl_ms: u64) -> bool {
+        let longer = self.record.ttl_ms.is_some_and(|before| ttl_ms > before);
+        if longer {
+            self.record.ttl_ms = Some(ttl_ms);
+            self.touch();
+        }
+        longer
     }
 
     fn cancel(&mut self, reason: Option<String>) -> bool {
@@ -348,6 +460,7 @@ impl Draft<'_> {
         self.record.status_message = message;
         self.record.finished_at = Some(self.record.last_updated_at.clone());
         self.record.lease = None;
+        self.record.parked = None;
         for input in &mut self.record.inputs {
             if input.state == InputState::Outstanding {
                 input.state = InputState::Withdrawn;

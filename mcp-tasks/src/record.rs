@@ -63,6 +63,16 @@ pub struct TaskRecord {
     /// Every question ever asked, in order. A key is used once in a task's life.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputRecord>,
+    /// What makes a second call the same one: a digest of owner, tool and a key of the author's choice. Unique in a
+    /// store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_call: Option<String>,
+    /// Why nobody works on the live task and nobody has to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parked: Option<Parked>,
+    /// Until when the owner of a removed task is told that it expired. Nothing else is left of such a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgotten_at: Option<Timestamp>,
     /// Recorded steps, in order. Written by `append_step` alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepRecord>,
@@ -113,6 +123,9 @@ impl TaskRecord {
             poll_interval_ms: None,
             retain_ms: None,
             inputs: Vec::new(),
+            same_call: None,
+            parked: None,
+            forgotten_at: None,
             steps: Vec::new(),
             cancel: None,
             lease: None,
@@ -123,7 +136,8 @@ impl TaskRecord {
         }
     }
 
-    /// When something has to happen by itself: a live task fails, an ended one is removed. None means never.
+    /// When something has to happen by itself: a live task fails, a question is taken back, an ended task is removed.
+    /// None means never.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {
         self.due_millis().map(Timestamp::from_unix_millis)
@@ -132,13 +146,56 @@ impl TaskRecord {
     /// That moment in milliseconds since 1970.
     #[must_use]
     pub fn due_millis(&self) -> Option<i64> {
-        let end_of_life = millis_after(self.created_at.unix_millis(), self.ttl_ms?);
+        if let Some(forgotten_at) = &self.forgotten_at {
+            return Some(forgotten_at.unix_millis());
+        }
+        let end_of_life = self.ttl_ms.map(|ttl_ms| millis_after(self.created_at.unix_millis(), ttl_ms));
         match (&self.finished_at, self.retain_ms) {
             (Some(finished_at), Some(retain_ms)) => {
-                Some(end_of_life.max(millis_after(finished_at.unix_millis(), retain_ms)))
+                end_of_life.map(|end| end.max(millis_after(finished_at.unix_millis(), retain_ms)))
             }
-            _ => Some(end_of_life),
+            (Some(_), None) => end_of_life,
+            (None, _) => {
+                let waits = self.outstanding().filter_map(|input| input.expires_at.as_ref());
+                waits.map(Timestamp::unix_millis).chain(end_of_life).min()
+            }
         }
+    }
+
+    /// Whether the task's own lifetime or retention is over, and not only a question's.
+    #[must_use]
+    pub fn is_over(&self, now_millis: i64) -> bool {
+        let end_of_life = || self.ttl_ms.map(|ttl_ms| millis_after(self.created_at.unix_millis(), ttl_ms));
+        let end = if self.state.is_terminal() { self.due_millis() } else { end_of_life() };
+        end.is_some_and(|end| end <= now_millis)
+    }
+
+    /// From when on a worker may take the task up, in milliseconds since 1970: the end of its lease, the beginning of
+    /// time where there is none. None when it has ended or is parked.
+    #[must_use]
+    pub fn claimable_millis(&self) -> Option<i64> {
+        if self.state.is_terminal() || self.parked.is_some() {
+            return None;
+        }
+        Some(self.lease.as_ref().map_or(i64::MIN, |lease| lease.until.unix_millis()))
+    }
+
+    /// What is left of the task when its retention is over: that it was there, for its owner alone.
+    #[must_use]
+    pub fn tombstone(&self, forgotten_at: Timestamp) -> Self {
+        let tool = ToolFingerprint::new("", "", None);
+        let now = self.last_updated_at.clone();
+        let mut tombstone = Self::new(self.id.clone(), self.owner.clone(), "", tool, now);
+        tombstone.created_at = self.created_at.clone();
+        tombstone.generation = self.generation;
+        tombstone.visibility = self.visibility;
+        tombstone.state = State::Cancelled;
+        tombstone.finished_at = Some(self.last_updated_at.clone());
+        tombstone.forgotten_at = Some(forgotten_at);
+        tombstone.fence = self.fence;
+        tombstone.attempt = self.attempt;
+        tombstone.version = self.version + 1;
+        tombstone
     }
 
     /// Whether that moment has come.
@@ -328,12 +385,21 @@ pub struct InputRecord {
     pub fingerprint: String,
     /// What became of it.
     pub state: InputState,
+    /// How long the answer is waited for, if not for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
 
 impl InputRecord {
     /// A question that waits for its answer.
     pub fn new(key: impl Into<String>, request: RawJson, fingerprint: impl Into<String>) -> Self {
-        Self { key: key.into(), request, fingerprint: fingerprint.into(), state: InputState::Outstanding }
+        Self {
+            key: key.into(),
+            request,
+            fingerprint: fingerprint.into(),
+            state: InputState::Outstanding,
+            expires_at: None,
+        }
     }
 }
 
@@ -351,7 +417,23 @@ pub enum InputState {
     },
     /// Nobody wants the answer any more.
     Withdrawn,
+    /// No answer came in time.
+    Expired,
 }
+
+/// Why nobody works on a live task and nobody has to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Parked {
+    /// Its body waits for answers and was put away; the last answer brings it back.
+    Asking,
+    /// Its work goes on outside, and whoever does it tells the engine.
+    Outside,
+}
+
+/// The token of those who speak for a task whose work goes on outside; no lease has it.
+pub const OUTSIDE_TOKEN: u64 = 0;
 
 /// The recorded value of one step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

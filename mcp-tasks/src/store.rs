@@ -34,7 +34,8 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`StoreErrorKind::Conflict`] when the id is taken; nothing is written then.
+    /// [`StoreErrorKind::Conflict`] when the id is taken, or the [`same_call`](TaskRecord::same_call) of another record
+    /// is the same; nothing is written then.
     fn insert(&self, record: TaskRecord) -> impl Future<Output = Result<SharedRecord, StoreError>> + Send;
 
     /// The record with this id, with as much of it as `parts` asks for.
@@ -51,8 +52,9 @@ pub trait Store: Send + Sync + 'static {
     /// Puts the record, which carries its new version, in the place of the one with `expected_version`.
     ///
     /// Parameters and steps stay as they are, whatever the record holds, so that a change of status does not rewrite
-    /// them. A lease that the record still has stays as it is stored, and one that the record has not is ended: leases
-    /// are given by [`claim`](Self::claim) and lengthened by [`renew`](Self::renew) alone.
+    /// them; only what is [`forgotten`](TaskRecord::forgotten_at) loses them. A lease that the record still has stays as
+    /// it is stored, and one that the record has not is ended: leases are given by [`claim`](Self::claim) and lengthened
+    /// by [`renew`](Self::renew) alone.
     ///
     /// # Errors
     ///
@@ -87,8 +89,8 @@ pub trait Store: Send + Sync + 'static {
         expected_version: u64,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Takes up to `limit` live tasks that nobody works on and gives each a lease with a new fencing token, the oldest
-    /// first. The records come whole.
+    /// Takes up to `limit` tasks that [may be taken up](TaskRecord::claimable_millis) and gives each a lease with a new
+    /// fencing token, the oldest first. The records come whole.
     ///
     /// # Errors
     ///
@@ -115,20 +117,50 @@ pub trait Store: Send + Sync + 'static {
     /// When the store cannot be read.
     fn due(&self, now: &Timestamp, limit: usize) -> impl Future<Output = Result<Due, StoreError>> + Send;
 
-    /// The tasks of an owner, the oldest first, without parameters and steps.
+    /// The record of the call that was made under this [`same_call`](TaskRecord::same_call), without parameters and
+    /// steps.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read; that there is no such record is no error.
+    fn find_call(
+        &self,
+        same_call: &str,
+    ) -> impl Future<Output = Result<Option<SharedRecord>, StoreError>> + Send;
+
+    /// How many live tasks the owner has, or all owners have, counted up to `at_most`; what it costs does not depend on
+    /// the number of tasks that are more.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    fn count_live(
+        &self,
+        owner: Option<&Owner>,
+        at_most: usize,
+    ) -> impl Future<Output = Result<usize, StoreError>> + Send;
+
+    /// The tasks of an owner, or of all owners, the oldest first, without parameters and steps.
     ///
     /// # Errors
     ///
     /// When the store cannot be read.
     fn list(
         &self,
-        owner: &Owner,
+        owner: Option<&Owner>,
         after: Option<&Cursor>,
         limit: usize,
     ) -> impl Future<Output = Result<Page, StoreError>> + Send;
 
     /// What changes from now on.
     fn changes(&self) -> Changes;
+
+    /// By how many milliseconds the clock that all users of the store share is ahead of this process's own, as last
+    /// measured. Leases and deadlines are told in that clock's time, so that processes whose clocks differ agree on
+    /// them. A store of one process has none.
+    fn clock_ahead_ms(&self) -> i64 {
+        0
+    }
 
     /// Gives back everything that other processes wait for, files and locks above all. Later calls fail.
     fn close(&self) -> impl Future<Output = ()> + Send {
@@ -175,8 +207,8 @@ pub struct Due {
     pub ids: Vec<TaskId>,
     /// When the next one's time comes, of those not listed.
     pub next: Option<Timestamp>,
-    /// When the first lease of a live task ends, or ended. A live task without a lease counts as one whose lease has
-    /// ended long ago. None when there is no live task.
+    /// When the first task may be taken up: when the first lease ends, or ended. A task without a lease that is not
+    /// parked may be taken up since long ago. None when there is no such task.
     pub lease_end: Option<Timestamp>,
 }
 
@@ -274,6 +306,8 @@ pub enum Change {
         id: TaskId,
         /// Its version.
         version: u64,
+        /// Whether a worker may take it up at once.
+        claimable: bool,
     },
     /// The record is gone.
     Removed {
@@ -323,7 +357,8 @@ impl ChangeFeed {
     /// Tells every listener that the record has this version now.
     pub fn written(&self, record: &TaskRecord) {
         if self.sender.receiver_count() > 0 {
-            self.send(Change::Written { id: record.id.clone(), version: record.version });
+            let claimable = record.claimable_millis() == Some(i64::MIN);
+            self.send(Change::Written { id: record.id.clone(), version: record.version, claimable });
         }
     }
 
@@ -455,12 +490,29 @@ impl<S: Store> Store for Arc<S> {
         (**self).due(now, limit).await
     }
 
-    async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
+    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
+        (**self).find_call(same_call).await
+    }
+
+    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
+        (**self).count_live(owner, at_most).await
+    }
+
+    async fn list(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
         (**self).list(owner, after, limit).await
     }
 
     fn changes(&self) -> Changes {
         (**self).changes()
+    }
+
+    fn clock_ahead_ms(&self) -> i64 {
+        (**self).clock_ahead_ms()
     }
 
     async fn close(&self) {
@@ -477,10 +529,13 @@ mod tests {
         let feed = ChangeFeed::new(2);
         let mut changes = feed.subscribe();
         for version in 0..5 {
-            feed.send(Change::Written { id: "tsk_1".into(), version });
+            feed.send(Change::Written { id: "tsk_1".into(), version, claimable: false });
         }
         assert_eq!(changes.next().await, Some(Change::Resync));
-        assert_eq!(changes.next().await, Some(Change::Written { id: "tsk_1".into(), version: 3 }));
+        assert_eq!(
+            changes.next().await,
+            Some(Change::Written { id: "tsk_1".into(), version: 3, claimable: false })
+        );
         drop(feed);
         changes.next().await;
         assert_eq!(changes.next().await, None);

@@ -5,12 +5,15 @@ use std::fmt;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
 
+use mcp_tasks_types::Timestamp;
 use mcp_tasks_types::v2026_07_28::CallToolResult;
 use tokio::sync::{Notify, watch};
 
 use super::Engine;
 use super::core::{Core, FinishResult, Running, Settings, Tool};
+use super::limits::Census;
 use super::timer;
+use crate::BoxFuture;
 use crate::clock::{Clock, Ids, RandomIds, SystemClock};
 use crate::error::{BuildError, DefinitionError};
 use crate::store::{DynStore, Store};
@@ -18,7 +21,7 @@ use crate::tool::{TaskTool, ToolDefinition};
 
 /// An engine in the making.
 pub struct EngineBuilder {
-    store: Box<dyn DynStore>,
+    store: Arc<dyn DynStore>,
     clock: Arc<dyn Clock>,
     ids: Box<dyn Ids>,
     finish_result: FinishResult,
@@ -29,7 +32,7 @@ pub struct EngineBuilder {
 impl EngineBuilder {
     pub(super) fn new(store: impl Store) -> Self {
         Self {
-            store: Box::new(store),
+            store: Arc::new(store),
             clock: Arc::new(SystemClock::new()),
             ids: Box::new(RandomIds::new()),
             finish_result: Box::new(std::convert::identity),
@@ -100,6 +103,30 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets how long the owner of a task whose retention is over is told that it expired, before it is as unknown as one
+    /// that never was: an hour, unless set. Zero removes tasks at once.
+    #[must_use]
+    pub fn tombstone_ms(mut self, tombstone_ms: u64) -> Self {
+        self.settings.tombstone_ms = tombstone_ms;
+        self
+    }
+
+    /// Sets how many live tasks an owner may have: 10,000, unless set. One more is refused. Without authentication
+    /// all callers are one owner.
+    #[must_use]
+    pub fn max_tasks_of_owner(mut self, tasks: usize) -> Self {
+        self.settings.max_tasks_of_owner = tasks;
+        self
+    }
+
+    /// Sets how many live tasks there may be over all owners: 100,000, unless set. Counted once a second and between
+    /// that by what this process creates, so that several processes may overshoot it by what they create in a second.
+    #[must_use]
+    pub fn max_tasks(mut self, tasks: usize) -> Self {
+        self.settings.max_tasks = tasks;
+        self
+    }
+
     /// Sets how often clients should ask about any task, in place of what the tools say.
     #[must_use]
     pub fn poll_ms(mut self, poll_ms: u64) -> Self {
@@ -137,8 +164,8 @@ impl EngineBuilder {
         let worker = self.ids.worker_id();
         let worker = worker.map_err(|err| BuildError::with_source("there are no random numbers", err))?;
         let core = Arc::new(Core {
+            clock: Arc::new(SharedClock { store: Arc::clone(&self.store), own: self.clock }),
             store: self.store,
-            clock: self.clock,
             ids: self.ids,
             finish_result: self.finish_result,
             tools: self.tools,
@@ -150,6 +177,7 @@ impl EngineBuilder {
             timer: Arc::new(Notify::new()),
             next_wake: AtomicI64::new(i64::MAX),
             heartbeat_at: AtomicI64::new(i64::MAX),
+            census: Census::default(),
         });
         let follow = timer::follow(Arc::downgrade(&core), core.store.changes(), core.closing.subscribe());
         tokio::spawn(follow);
@@ -179,6 +207,41 @@ impl EngineBuilder {
             }
         }
         faults
+    }
+}
+
+/// The time that all processes over the store agree on, as far as the store knows one.
+struct SharedClock {
+    own: Arc<dyn Clock>,
+    store: Arc<dyn DynStore>,
+}
+
+impl SharedClock {
+    fn ahead_ms(&self) -> i64 {
+        self.store.clock_ahead_ms()
+    }
+}
+
+impl Clock for SharedClock {
+    fn now(&self) -> Timestamp {
+        match self.ahead_ms() {
+            0 => self.own.now(),
+            ahead_ms => Timestamp::from_unix_millis(self.own.now_millis().saturating_add(ahead_ms)),
+        }
+    }
+
+    fn now_millis(&self) -> i64 {
+        self.own.now_millis().saturating_add(self.ahead_ms())
+    }
+
+    fn sleep_until(&self, deadline: &Timestamp) -> BoxFuture<'static, ()> {
+        match self.ahead_ms() {
+            0 => self.own.sleep_until(deadline),
+            ahead_ms => {
+                let own = deadline.unix_millis().saturating_sub(ahead_ms);
+                self.own.sleep_until(&Timestamp::from_unix_millis(own))
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use mcp_tasks_types::v2026_07_28::CallToolResult;
 use mcp_tasks_types::{JsonError, RawObject, TaskId, Timestamp};
 use tokio::sync::{Notify, watch};
 
+use super::limits::Census;
 use super::run::Run;
 use crate::clock::{Clock, Ids, after};
 use crate::error::{ArgumentError, EngineError, InterruptedKind, ToolError, with_causes};
@@ -47,6 +48,12 @@ pub(super) struct Settings {
     pub(super) max_attempts: u32,
     /// The largest result, in bytes.
     pub(super) result_limit: usize,
+    /// How long an owner is told that a removed task expired.
+    pub(super) tombstone_ms: u64,
+    /// How many live tasks an owner may have.
+    pub(super) max_tasks_of_owner: usize,
+    /// How many live tasks there may be.
+    pub(super) max_tasks: usize,
 }
 
 impl Default for Settings {
@@ -59,6 +66,9 @@ impl Default for Settings {
             // A supervisor that gives a service up after five starts in a row sees the fifth one stay.
             max_attempts: 5,
             result_limit: 16 * 1024 * 1024,
+            tombstone_ms: 3_600_000,
+            max_tasks_of_owner: 10_000,
+            max_tasks: 100_000,
         }
     }
 }
@@ -67,7 +77,7 @@ impl Default for Settings {
 pub(super) type FinishResult = Box<dyn Fn(CallToolResult) -> CallToolResult + Send + Sync>;
 
 pub(crate) struct Core {
-    pub(super) store: Box<dyn DynStore>,
+    pub(super) store: Arc<dyn DynStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Box<dyn Ids>,
     pub(super) finish_result: FinishResult,
@@ -83,6 +93,7 @@ pub(crate) struct Core {
     /// When the timer wakes by itself.
     pub(super) next_wake: AtomicI64,
     pub(super) heartbeat_at: AtomicI64,
+    pub(super) census: Census,
 }
 
 /// The runs of this process.

@@ -13,7 +13,7 @@ use super::run::Run;
 use crate::clock::after;
 use crate::error::{InterruptedKind, with_causes};
 use crate::lifecycle::Event;
-use crate::record::SharedRecord;
+use crate::record::{SharedRecord, Visibility};
 use crate::store::{Change, Changes, Parts, StoreError, StoreErrorKind};
 
 /// How many due tasks are looked at in one go.
@@ -99,7 +99,8 @@ impl Core {
         }
     }
 
-    /// Ends a live task whose lifetime is over; removes an ended one. Gives what is left of it.
+    /// Ends a live task whose lifetime is over, takes back questions that waited long enough; forgets an ended task, and
+    /// in the end removes it. Gives what is left of it.
     pub(super) async fn overdue(&self, record: SharedRecord) -> Result<Option<SharedRecord>, StoreError> {
         if !record.is_due(self.clock.now_millis()) {
             return Ok(Some(record));
@@ -107,11 +108,28 @@ impl Core {
         if !record.state.is_terminal() {
             let retain_ms = self.settings.expired_retention_ms;
             let id = record.id.clone();
-            return match self.transition(record, Event::Expire { retain_ms }).await {
+            let event = if record.is_over(self.clock.now_millis()) {
+                Event::Expire { retain_ms }
+            } else {
+                Event::GiveUpWaiting
+            };
+            return match self.transition(record, event).await {
                 Ok(expired) => Ok(Some(expired)),
                 Err(Unwritten::Store(err)) => Err(err),
                 // Somebody ended or removed it in this moment.
                 Err(Unwritten::Illegal(_) | Unwritten::Gone) => self.store.load(&id, Parts::Head).await,
+            };
+        }
+        let tombstone_ms = self.settings.tombstone_ms;
+        if record.forgotten_at.is_none() && tombstone_ms > 0 && record.visibility == Visibility::Task {
+            let tombstone = record.tombstone(after(&self.now(), tombstone_ms));
+            return match self.store.replace(tombstone, record.version).await {
+                Ok(tombstone) => Ok(Some(tombstone)),
+                Err(err) if err.kind() == StoreErrorKind::NotFound => Ok(None),
+                Err(err) if err.kind() == StoreErrorKind::Conflict => {
+                    self.store.load(&record.id, Parts::Head).await
+                }
+                Err(err) => Err(err),
             };
         }
         match self.store.remove(&record.id, record.version).await {
@@ -164,7 +182,11 @@ pub(super) async fn follow(core: Weak<Core>, mut changes: Changes, mut closing: 
         };
         let (Some(change), Some(core)) = (change, core.upgrade()) else { return };
         match change {
-            Change::Written { id, version } => {
+            Change::Written { id, version, claimable } => {
+                if claimable {
+                    // Somebody has to work on it, and that may be us.
+                    core.timer.notify_one();
+                }
                 // What was written here is known already.
                 if let Some(run) = core.run(&id).filter(|run| run.record().version < version) {
                     core.look_again(&run).await;

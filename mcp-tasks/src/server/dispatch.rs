@@ -211,6 +211,9 @@ fn wire_error(refusal: Refusal) -> (u16, ErrorObject) {
         }
         Refusal::Params(detail) => error(ErrorCode::InvalidParams, format!("Invalid params: {detail}")),
         Refusal::Tool(name) => error(ErrorCode::InvalidParams, format!("Unknown tool: {name}")),
+        Refusal::TaskExpired => {
+            error(ErrorCode::InvalidParams, "Failed to retrieve task: Task has expired".to_owned())
+        }
         Refusal::TaskNotFound => {
             error(ErrorCode::InvalidParams, "Failed to retrieve task: Task not found".to_owned())
         }

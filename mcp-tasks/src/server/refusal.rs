@@ -31,6 +31,8 @@ pub(super) enum Refusal {
     Tool(String),
     /// Unknown, foreign, or removed: all the same to the caller.
     TaskNotFound,
+    /// The caller's own task was there, and its time is over.
+    TaskExpired,
     /// A fault of ours; the text is fit for the client, the cause is in the log.
     Internal(String),
     /// The tool itself ended with a protocol error.
@@ -49,6 +51,8 @@ impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
         match error.kind() {
             EngineErrorKind::TaskNotFound => Self::TaskNotFound,
+            EngineErrorKind::TaskExpired => Self::TaskExpired,
+            EngineErrorKind::TooManyTasks => Self::Internal(error.message().to_owned()),
             EngineErrorKind::UnknownTool
             | EngineErrorKind::InvalidArguments
             | EngineErrorKind::InvalidInput => Self::Params(error.message().to_owned()),

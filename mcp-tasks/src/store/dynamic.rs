@@ -20,8 +20,16 @@ pub(crate) trait DynStore: Send + Sync + 'static {
     fn claim(&self, claim: Claim) -> Answer<'_, Vec<SharedRecord>>;
     fn renew<'a>(&'a self, worker: &'a str, ids: &'a [TaskId], until: &'a Timestamp) -> Answer<'a, u64>;
     fn due<'a>(&'a self, now: &'a Timestamp, limit: usize) -> Answer<'a, Due>;
-    fn list<'a>(&'a self, owner: &'a Owner, after: Option<&'a Cursor>, limit: usize) -> Answer<'a, Page>;
+    fn find_call<'a>(&'a self, same_call: &'a str) -> Answer<'a, Option<SharedRecord>>;
+    fn count_live<'a>(&'a self, owner: Option<&'a Owner>, at_most: usize) -> Answer<'a, usize>;
+    fn list<'a>(
+        &'a self,
+        owner: Option<&'a Owner>,
+        after: Option<&'a Cursor>,
+        limit: usize,
+    ) -> Answer<'a, Page>;
     fn changes(&self) -> Changes;
+    fn clock_ahead_ms(&self) -> i64;
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
@@ -58,7 +66,24 @@ impl<S: Store> DynStore for S {
         Box::pin(Store::due(self, now, limit))
     }
 
-    fn list<'a>(&'a self, owner: &'a Owner, after: Option<&'a Cursor>, limit: usize) -> Answer<'a, Page> {
+    fn find_call<'a>(&'a self, same_call: &'a str) -> Answer<'a, Option<SharedRecord>> {
+        Box::pin(Store::find_call(self, same_call))
+    }
+
+    fn count_live<'a>(&'a self, owner: Option<&'a Owner>, at_most: usize) -> Answer<'a, usize> {
+        Box::pin(Store::count_live(self, owner, at_most))
+    }
+
+    fn clock_ahead_ms(&self) -> i64 {
+        Store::clock_ahead_ms(self)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: Option<&'a Owner>,
+        after: Option<&'a Cursor>,
+        limit: usize,
+    ) -> Answer<'a, Page> {
         Box::pin(Store::list(self, owner, after, limit))
     }
 

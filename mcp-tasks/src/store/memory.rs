@@ -58,9 +58,13 @@ struct Tasks {
     )]
     entries: std::collections::HashMap<TaskId, Entry>,
     due: BTreeSet<(i64, TaskId)>,
-    /// Live tasks by the end of their lease, then by age; those without a lease come first.
+    /// Tasks that may be taken up, by the end of their lease, then by age; those without a lease come first.
     claimable: BTreeSet<(i64, i64, TaskId)>,
+    ages: BTreeSet<(i64, TaskId)>,
     owners: BTreeMap<Owner, BTreeSet<(i64, TaskId)>>,
+    live: usize,
+    live_of: BTreeMap<Owner, usize>,
+    calls: BTreeMap<String, TaskId>,
 }
 
 #[derive(Debug)]
@@ -82,9 +86,8 @@ impl Entry {
     }
 }
 
-fn turn(record: &TaskRecord) -> (i64, i64, TaskId) {
-    let lease_end = record.lease.as_ref().map_or(i64::MIN, |lease| lease.until.unix_millis());
-    (lease_end, record.created_at.unix_millis(), record.id.clone())
+fn turn(record: &TaskRecord) -> Option<(i64, i64, TaskId)> {
+    Some((record.claimable_millis()?, record.created_at.unix_millis(), record.id.clone()))
 }
 
 impl Tasks {
@@ -92,8 +95,13 @@ impl Tasks {
         if let Some(due) = record.due_millis() {
             self.due.insert((due, record.id.clone()));
         }
+        self.claimable.extend(turn(record));
+        if let Some(call) = &record.same_call {
+            self.calls.insert(call.clone(), record.id.clone());
+        }
         if !record.state.is_terminal() {
-            self.claimable.insert(turn(record));
+            self.live += 1;
+            *self.live_of.entry(record.owner.clone()).or_default() += 1;
         }
     }
 
@@ -101,7 +109,21 @@ impl Tasks {
         if let Some(due) = record.due_millis() {
             self.due.remove(&(due, record.id.clone()));
         }
-        self.claimable.remove(&turn(record));
+        if let Some(turn) = turn(record) {
+            self.claimable.remove(&turn);
+        }
+        if let Some(call) = &record.same_call {
+            self.calls.remove(call);
+        }
+        if !record.state.is_terminal() {
+            self.live -= 1;
+            if let Some(live) = self.live_of.get_mut(&record.owner) {
+                *live -= 1;
+                if *live == 0 {
+                    self.live_of.remove(&record.owner);
+                }
+            }
+        }
     }
 
     fn head(&self, id: &TaskId) -> Option<SharedRecord> {
@@ -115,6 +137,10 @@ impl Tasks {
         self.index(&after);
         if let Some(entry) = self.entries.get_mut(&after.id) {
             entry.head = Arc::clone(&after);
+            if after.forgotten_at.is_some() {
+                entry.params = None;
+                entry.steps = Vec::new();
+            }
         }
         after
     }
@@ -136,9 +162,16 @@ impl Store for MemoryStore {
                 format!("there is a task `{}` already", head.id),
             ));
         }
+        if let Some(other) = head.same_call.as_ref().and_then(|call| tasks.calls.get(call)) {
+            return Err(StoreError::new(
+                StoreErrorKind::Conflict,
+                format!("task `{other}` is of the same call"),
+            ));
+        }
         let entry = Entry { head: Arc::new(head), params, steps };
         tasks.index(&entry.head);
         let place = (entry.head.created_at.unix_millis(), entry.head.id.clone());
+        tasks.ages.insert(place.clone());
         tasks.owners.entry(entry.head.owner.clone()).or_default().insert(place);
         let whole = entry.whole();
         tasks.entries.insert(whole.id.clone(), entry);
@@ -187,8 +220,10 @@ impl Store for MemoryStore {
         let head = tasks.expect(id, expected_version)?;
         tasks.unindex(&head);
         tasks.entries.remove(id);
+        let place = (head.created_at.unix_millis(), id.clone());
+        tasks.ages.remove(&place);
         if let Some(places) = tasks.owners.get_mut(&head.owner) {
-            places.remove(&(head.created_at.unix_millis(), id.clone()));
+            places.remove(&place);
             if places.is_empty() {
                 tasks.owners.remove(&head.owner);
             }
@@ -245,17 +280,36 @@ impl Store for MemoryStore {
         Ok(Due::new(ids, next.map(Timestamp::from_unix_millis), lease_end.map(Timestamp::from_unix_millis)))
     }
 
-    async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
+    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
+        let tasks = self.read();
+        Ok(tasks.calls.get(same_call).and_then(|id| tasks.head(id)))
+    }
+
+    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
+        let tasks = self.read();
+        let live = match owner {
+            Some(owner) => tasks.live_of.get(owner).copied().unwrap_or_default(),
+            None => tasks.live,
+        };
+        Ok(live.min(at_most))
+    }
+
+    async fn list(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
         let tasks = self.read();
         let start = match after {
             Some(cursor) => Bound::Excluded((cursor.created_at(), cursor.id().clone())),
             None => Bound::Unbounded,
         };
-        let places = tasks
-            .owners
-            .get(owner)
-            .into_iter()
-            .flat_map(|places| places.range((start.clone(), Bound::Unbounded)));
+        let places = match owner {
+            Some(owner) => tasks.owners.get(owner),
+            None => Some(&tasks.ages),
+        };
+        let places = places.into_iter().flat_map(|places| places.range((start.clone(), Bound::Unbounded)));
         let records = places
             .take(limit.saturating_add(1))
             .filter_map(|(_, id)| tasks.entries.get(id))

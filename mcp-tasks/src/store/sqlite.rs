@@ -273,7 +273,20 @@ impl Store for SqliteStore {
         Ok(due)
     }
 
-    async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
+    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
+        self.read(|connection| Ok(rows::find_call(connection, same_call)?.map(Arc::new)))
+    }
+
+    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
+        self.read(|connection| rows::count_live(connection, owner, at_most))
+    }
+
+    async fn list(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
         let records =
             self.read(|connection| rows::list(connection, owner, after, limit.saturating_add(1)))?;
         Ok(Page::of(records.into_iter().map(Arc::new).collect(), limit))

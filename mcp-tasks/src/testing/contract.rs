@@ -54,6 +54,10 @@ rules! {
     second_insert_of_an_id_is_refused,
     replace_needs_the_version_that_is_stored,
     replace_leaves_params_and_steps,
+    forgotten_task_keeps_nothing,
+    same_call_is_made_once,
+    parked_task_is_not_taken_up_until_it_is_wanted,
+    live_tasks_are_counted_by_owner,
     step_needs_the_lease_and_a_new_name,
     claim_takes_each_free_task_once_with_a_new_token,
     claim_takes_over_a_lease_that_ran_out,
@@ -98,9 +102,12 @@ fn full(id: &str) -> Result<TaskRecord, String> {
     record.ttl_ms = Some(1_000);
     record.poll_interval_ms = Some(10);
     record.retain_ms = Some(20);
+    record.same_call = Some(format!("call of {id}"));
     let mut answered = InputRecord::new("a", raw(r#"{"method":"elicitation/create"}"#)?, "print");
     answered.state = InputState::Answered { response: raw(r#"{"action":"accept","content":{"n":1.50}}"#)? };
-    record.inputs = vec![answered, InputRecord::new("b", raw(r#"{"method":"roots/list"}"#)?, "print")];
+    let mut asked = InputRecord::new("b", raw(r#"{"method":"roots/list"}"#)?, "print");
+    asked.expires_at = Some(at(900));
+    record.inputs = vec![answered, asked];
     record.steps = vec![StepRecord::new("first", "print", raw("[1e2]")?)];
     Ok(record)
 }
@@ -236,6 +243,84 @@ async fn replace_leaves_params_and_steps<B: Backend>(backend: &B) -> Checked {
     );
     ensure!(read.state == after.state && read.state == State::Cancelled, "the replace had no effect");
     Ok(())
+}
+
+async fn forgotten_task_keeps_nothing<B: Backend>(backend: &B) -> Checked {
+    let store = open(backend).await?;
+    let whole = full("tsk_1")?;
+    let head = told(store.insert(whole.clone()).await)?;
+    let ended = write(&store, &head, Event::Cancel { reason: None }, 10).await?;
+    let tombstone = ended.tombstone(at(5_000));
+    told(store.replace(tombstone.clone(), ended.version).await)?;
+    expect_equal(&*load(&store, "tsk_1", Parts::Whole).await?, &tombstone)?;
+    let due = told(store.due(&at(4_999), 10).await)?;
+    ensure!(due.ids.is_empty() && due.next == Some(at(5_000)), "a forgotten task is due at {due:?}");
+    // Its call can be made again.
+    told(store.insert(TaskRecord { id: "tsk_2".into(), ..whole }).await)?;
+    Ok(())
+}
+
+async fn same_call_is_made_once<B: Backend>(backend: &B) -> Checked {
+    let store = open(backend).await?;
+    let call = |id: &str, call: &str| TaskRecord { same_call: Some(call.to_owned()), ..record(id) };
+    told(store.insert(call("tsk_1", "one")).await)?;
+    told(store.insert(call("tsk_2", "two")).await)?;
+    told(store.insert(record("tsk_3")).await)?;
+    told(store.insert(record("tsk_4")).await)?;
+    expect_error(store.insert(call("tsk_5", "one")).await, StoreErrorKind::Conflict, "the same call")?;
+    let refused = told(store.load(&"tsk_5".into(), Parts::Head).await)?;
+    ensure!(refused.is_none(), "a refused call left a record");
+    let found = told(store.find_call("two").await)?;
+    ensure!(found.as_ref().is_some_and(|record| record.id.as_str() == "tsk_2"), "found {found:?}");
+    let nothing = told(store.find_call("three").await)?;
+    ensure!(nothing.is_none(), "a call that was not made is found: {nothing:?}");
+    told(store.remove(&"tsk_1".into(), 1).await)?;
+    told(store.insert(call("tsk_6", "one")).await).map(drop)
+}
+
+async fn parked_task_is_not_taken_up_until_it_is_wanted<B: Backend>(backend: &B) -> Checked {
+    let store = open(backend).await?;
+    told(store.insert(record("tsk_1")).await)?;
+    let claimed = told(store.claim(claim_by("one", 0, 100)).await)?.pop().ok_or("nothing was claimed")?;
+    let question = InputRecord::new("a", raw(r#"{"method":"roots/list"}"#)?, "print");
+    let asked = Event::Ask { token: 1, inputs: vec![question] };
+    let asked = write(&store, &claimed, asked, 1).await?;
+    let parked = write(&store, &asked, Event::Park { token: 1 }, 2).await?;
+    ensure!(parked.lease.is_none() && parked.parked.is_some(), "the task is not parked: {parked:?}");
+    let lease_end = told(store.due(&at(500), 10).await)?.lease_end;
+    ensure!(lease_end.is_none(), "a parked task counts as one that may be taken up: {lease_end:?}");
+    let taken = told(store.claim(claim_by("two", 500, 600)).await)?;
+    ensure!(taken.is_empty(), "a parked task was taken up");
+    let answer = Event::Answer { responses: vec![("a".to_owned(), raw("{}")?)] };
+    let answered = write(&store, &parked, answer, 3).await?;
+    ensure!(answered.parked.is_none(), "the answer did not bring the task back");
+    let taken = told(store.claim(claim_by("two", 500, 600)).await)?;
+    ensure!(ids(&taken) == ["tsk_1"], "an answered task was not taken up");
+    Ok(())
+}
+
+async fn live_tasks_are_counted_by_owner<B: Backend>(backend: &B) -> Checked {
+    let store = open(backend).await?;
+    let (owner, other) = (Owner::new("tenant", "principal"), Owner::new("tenant", "other"));
+    for id in ["tsk_1", "tsk_2", "tsk_3"] {
+        told(store.insert(record(id)).await)?;
+    }
+    told(store.insert(TaskRecord { owner: other.clone(), ..record("tsk_4") }).await)?;
+    let counts = async |expected: [usize; 4]| {
+        let counted = [
+            told(store.count_live(Some(&owner), 10).await)?,
+            told(store.count_live(Some(&owner), 2).await)?,
+            told(store.count_live(Some(&other), 10).await)?,
+            told(store.count_live(None, 10).await)?,
+        ];
+        ensure!(counted == expected, "counted {counted:?} instead of {expected:?}");
+        Ok::<(), String>(())
+    };
+    counts([3, 2, 1, 4]).await?;
+    let ended = load(&store, "tsk_1", Parts::Head).await?;
+    write(&store, &ended, Event::Cancel { reason: None }, 1).await?;
+    told(store.remove(&"tsk_4".into(), 1).await)?;
+    counts([2, 2, 0, 2]).await
 }
 
 async fn step_needs_the_lease_and_a_new_name<B: Backend>(backend: &B) -> Checked {
@@ -443,15 +528,23 @@ async fn list_has_the_tasks_of_one_owner_in_pages<B: Backend>(backend: &B) -> Ch
         let owner = Owner::new(stranger.0, stranger.1);
         told(store.insert(TaskRecord { owner, ..record(&format!("tsk_x{index}")) }).await)?;
     }
-    let first = told(store.list(&owner, None, 2).await)?;
+    let first = told(store.list(Some(&owner), None, 2).await)?;
     ensure!(ids(&first.records) == ["tsk_a", "tsk_b"], "the first page is {:?}", ids(&first.records));
     ensure!(first.records.iter().all(|record| record.params.is_none()), "a list carries parameters");
     let cursor = first.next.ok_or("the first page has no next one")?;
     told(store.remove(&"tsk_b".into(), 1).await)?;
-    let second = told(store.list(&owner, Some(&cursor), 2).await)?;
+    let second = told(store.list(Some(&owner), Some(&cursor), 2).await)?;
     ensure!(ids(&second.records) == ["tsk_c", "tsk_d"], "the second page is {:?}", ids(&second.records));
     ensure!(second.next.is_none(), "the last page claims to have a next one");
-    let nobody = told(store.list(&Owner::new("tenant", ""), None, 2).await)?;
+    let everybody = told(store.list(None, Some(&cursor), 9).await)?;
+    ensure!(
+        ids(&everybody.records) == ["tsk_c", "tsk_d"],
+        "behind the first page all owners have {:?}",
+        ids(&everybody.records)
+    );
+    let everybody = told(store.list(None, None, 9).await)?;
+    ensure!(everybody.records.len() == 6, "all owners have {:?}", ids(&everybody.records));
+    let nobody = told(store.list(Some(&Owner::new("tenant", "")), None, 2).await)?;
     ensure!(
         nobody.records.is_empty() && nobody.next.is_none(),
         "an owner without tasks has {:?}",
@@ -484,8 +577,8 @@ async fn changes_are_told<B: Backend>(backend: &B) -> Checked {
     let after = write(&store, &record, Event::Cancel { reason: None }, 1).await?;
     told(store.remove(&record.id, after.version).await)?;
     let id = record.id.clone();
-    let written = |version| Change::Written { id: id.clone(), version };
-    for wanted in [written(1), written(after.version), Change::Removed { id: id.clone() }] {
+    let written = |version, claimable| Change::Written { id: id.clone(), version, claimable };
+    for wanted in [written(1, true), written(after.version, false), Change::Removed { id: id.clone() }] {
         let change = changes.next().await;
         // A backend may know no more than that something changed.
         ensure!(

@@ -99,6 +99,11 @@ async fn live_task_expires_by_itself() {
         assert_eq!(bench.update(id, json!({"approve": accept(true)})).await.unwrap(), record);
     }
     bench.clock.advance(60_000);
+    for id in [&waiting, &working] {
+        let error = bench.engine.get(&bench.owner, id).await.unwrap_err();
+        assert_eq!(error.kind(), EngineErrorKind::TaskExpired);
+    }
+    bench.clock.advance(3_600_000);
     let mut removed = 0;
     while removed < 2 {
         if let mcp_tasks::store::Change::Removed { .. } = changes.next().await.unwrap() {
@@ -119,6 +124,16 @@ async fn ended_task_stays_until_its_lifetime_is_over() {
     assert_eq!(bench.get(&id).await, record);
     bench.clock.advance(1);
     // Also before the timer came to it.
+    assert_eq!(bench.engine.get(&bench.owner, &id).await.unwrap_err().kind(), EngineErrorKind::TaskExpired);
+    assert!(bench.engine.list(&bench.owner, None, 9).await.unwrap().records.is_empty());
+    // S-22: for everybody else it was never there, and after a while for its owner too.
+    let other = mcp_tasks::Owner::new("somebody", "else");
+    let unknown = bench.engine.get(&other, &"tsk_unknown".into()).await.unwrap_err();
+    let foreign = bench.engine.get(&other, &id).await.unwrap_err();
+    assert_eq!((foreign.kind(), foreign.message()), (unknown.kind(), unknown.message()));
+    bench.clock.advance(3_599_999);
+    assert_eq!(bench.engine.get(&bench.owner, &id).await.unwrap_err().kind(), EngineErrorKind::TaskExpired);
+    bench.clock.advance(1);
     assert_eq!(bench.engine.get(&bench.owner, &id).await.unwrap_err().kind(), EngineErrorKind::TaskNotFound);
     eventually("the removal", || bench.clock.next_deadline().is_none()).await;
 }

@@ -279,6 +279,10 @@ async fn idle_engine_does_not_bother_the_store() {
     let mut changes = mcp_tasks::Store::changes(&bench.store);
     bench.clock.advance(900_000);
     for _ in 0..10 {
+        assert!(matches!(changes.next().await, Some(mcp_tasks::store::Change::Written { .. })));
+    }
+    bench.clock.advance(3_600_000);
+    for _ in 0..10 {
         assert!(matches!(changes.next().await, Some(mcp_tasks::store::Change::Removed { .. })));
     }
     assert!(bench.engine.list(&bench.owner, None, 10).await.unwrap().records.is_empty());

@@ -146,7 +146,22 @@ impl Store for FaultyStore {
         self.inner.due(now, limit).await
     }
 
-    async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
+    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
+        self.come_to("find_call")?;
+        self.inner.find_call(same_call).await
+    }
+
+    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
+        self.come_to("count_live")?;
+        self.inner.count_live(owner, at_most).await
+    }
+
+    async fn list(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
         self.come_to("list")?;
         self.inner.list(owner, after, limit).await
     }

@@ -18,32 +18,39 @@ const START: i64 = 1_767_225_600_000;
 
 #[derive(Clone, Debug)]
 enum Call {
-    Insert { id: u8, ttl_ms: Option<u64> },
+    Insert { id: u8, ttl_ms: Option<u64>, same_call: Option<u8> },
     Load(u8),
     Change { id: u8, what: u8, token: u64 },
     ReplaceLate { id: u8, behind: u64 },
     Step { id: u8, token: u64, name: u8 },
     Remove { id: u8, behind: u64 },
+    Bury(u8),
     Claim { worker: u8, limit: usize },
     Renew { worker: u8 },
     Due { limit: usize },
-    List { limit: usize },
+    List { limit: usize, all: bool },
+    Count { at_most: usize },
+    Find(u8),
     Reopen,
 }
 
 fn any_call() -> impl Strategy<Value = Call> {
     let id = 0..4_u8;
     prop_oneof![
-        4 => (id.clone(), prop::option::of(1..40_u64)).prop_map(|(id, ttl_ms)| Call::Insert { id, ttl_ms }),
+        4 => (id.clone(), prop::option::of(1..40_u64), prop::option::of(0..2_u8))
+            .prop_map(|(id, ttl_ms, same_call)| Call::Insert { id, ttl_ms, same_call }),
         1 => id.clone().prop_map(Call::Load),
-        6 => (id.clone(), 0..8_u8, 1..4_u64).prop_map(|(id, what, token)| Call::Change { id, what, token }),
+        6 => (id.clone(), 0..14_u8, 0..4_u64).prop_map(|(id, what, token)| Call::Change { id, what, token }),
         1 => (id.clone(), 0..3_u64).prop_map(|(id, behind)| Call::ReplaceLate { id, behind }),
         2 => (id.clone(), 1..4_u64, 0..3_u8).prop_map(|(id, token, name)| Call::Step { id, token, name }),
-        1 => (id, 0..2_u64).prop_map(|(id, behind)| Call::Remove { id, behind }),
+        1 => (id.clone(), 0..2_u64).prop_map(|(id, behind)| Call::Remove { id, behind }),
+        1 => id.prop_map(Call::Bury),
         3 => (0..2_u8, 1..4_usize).prop_map(|(worker, limit)| Call::Claim { worker, limit }),
         1 => (0..2_u8).prop_map(|worker| Call::Renew { worker }),
         1 => (0..4_usize).prop_map(|limit| Call::Due { limit }),
-        1 => (1..4_usize).prop_map(|limit| Call::List { limit }),
+        1 => (1..4_usize, any::<bool>()).prop_map(|(limit, all)| Call::List { limit, all }),
+        1 => (0..4_usize).prop_map(|at_most| Call::Count { at_most }),
+        1 => (0..2_u8).prop_map(Call::Find),
         1 => Just(Call::Reopen),
     ]
 }
@@ -57,13 +64,20 @@ fn event_of(what: u8, token: u64, step: i64) -> Event {
         0 => Event::Status { token, message: format!("at {step}") },
         1 | 2 => {
             let request = RawJson::from_text(r#"{"method":"roots/list"}"#).unwrap();
-            Event::Ask { token, inputs: vec![InputRecord::new(format!("key{what}"), request, "print")] }
+            let mut input = InputRecord::new(format!("key{what}"), request, "print");
+            input.expires_at = (what == 2).then(|| Timestamp::from_unix_millis(START + step + 3));
+            Event::Ask { token, inputs: vec![input] }
         }
         3 => Event::Answer { responses: vec![("key1".to_owned(), RawJson::null())] },
         4 => Event::Cancel { reason: None },
         5 => Event::Finish { token, outcome: Outcome::Completed { result: RawObject::empty() } },
         6 => Event::Expire { retain_ms: 5 },
-        _ => Event::Release { token },
+        7 => Event::Release { token },
+        8 | 9 => Event::Park { token },
+        10 => Event::Leave { token },
+        11 => Event::GiveUpWaiting,
+        12 => Event::PollInterval { token, poll_interval_ms: 7 },
+        _ => Event::ExtendTtl { token, ttl_ms: 60 },
     }
 }
 
@@ -76,11 +90,12 @@ async fn make(store: &impl Store, call: &Call, step: i64) -> String {
     let now = Timestamp::from_unix_millis(START + step);
     let until = Timestamp::from_unix_millis(START + step + 7);
     match call {
-        Call::Insert { id, ttl_ms } => {
+        Call::Insert { id, ttl_ms, same_call } => {
             let mut record = record(id_of(*id).as_str());
             record.created_at = now.clone();
             record.last_updated_at = now;
             record.ttl_ms = *ttl_ms;
+            record.same_call = same_call.map(|call| call.to_string());
             record.params = Some(RawObject::from_text(r#"{"n":1.0}"#).unwrap());
             record.steps = vec![StepRecord::new("0", "print", RawJson::null())];
             format!("{:?}", kind(store.insert(record).await))
@@ -109,6 +124,17 @@ async fn make(store: &impl Store, call: &Call, step: i64) -> String {
             let version = loaded(store, *id).await.map_or(1, |record| record.version);
             format!("{:?}", kind(store.remove(&id_of(*id), version.wrapping_sub(*behind)).await))
         }
+        Call::Bury(id) => {
+            let Some(record) = loaded(store, *id).await else { return "none".to_owned() };
+            format!("{:?}", kind(store.replace(record.tombstone(until), record.version).await))
+        }
+        Call::Count { at_most } => {
+            let owner = Owner::anonymous();
+            let counts =
+                [store.count_live(Some(&owner), *at_most).await, store.count_live(None, *at_most).await];
+            format!("{:?}", counts.map(kind))
+        }
+        Call::Find(call) => format!("{:?}", kind(store.find_call(&call.to_string()).await)),
         Call::Claim { worker, limit } => {
             format!("{:?}", kind(store.claim(Claim::new(worker.to_string(), now, until, *limit)).await))
         }
@@ -117,11 +143,11 @@ async fn make(store: &impl Store, call: &Call, step: i64) -> String {
             kind(store.renew(&worker.to_string(), &[id_of(0), id_of(1), id_of(3)], &until).await)
         ),
         Call::Due { limit } => format!("{:?}", kind(store.due(&now, *limit).await)),
-        Call::List { limit } => {
-            let owner = Owner::anonymous();
-            let first = store.list(&owner, None, *limit).await.unwrap();
+        Call::List { limit, all } => {
+            let owner = (!all).then(Owner::anonymous);
+            let first = store.list(owner.as_ref(), None, *limit).await.unwrap();
             let second = match &first.next {
-                Some(cursor) => Some(store.list(&owner, Some(cursor), *limit).await.unwrap()),
+                Some(cursor) => Some(store.list(owner.as_ref(), Some(cursor), *limit).await.unwrap()),
                 None => None,
             };
             format!("{first:?} {second:?}")

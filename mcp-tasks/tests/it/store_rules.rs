@@ -18,6 +18,10 @@ enum Flaw {
     InsertsTwice,
     IgnoresVersion,
     ForgetsSteps,
+    RemembersTheForgotten,
+    MakesCallsTwice,
+    ClaimsParked,
+    CountsAll,
     IgnoresToken,
     ClaimsLeased,
     LeavesOrphans,
@@ -33,13 +37,17 @@ enum Flaw {
 }
 
 /// Each flaw with the rule that finds it. Those before it in the contract hold nevertheless.
-const TABLE: [(Flaw, &str); 18] = [
+const TABLE: [(Flaw, &str); 22] = [
     (Flaw::LosesParameters, "inserted_record_is_read_back_whole"),
     (Flaw::LoadsAlwaysWhole, "head_comes_without_params_and_steps"),
     (Flaw::KnowsOneMethod, "method_may_be_any"),
     (Flaw::InsertsTwice, "second_insert_of_an_id_is_refused"),
     (Flaw::IgnoresVersion, "replace_needs_the_version_that_is_stored"),
     (Flaw::ForgetsSteps, "replace_leaves_params_and_steps"),
+    (Flaw::RemembersTheForgotten, "forgotten_task_keeps_nothing"),
+    (Flaw::MakesCallsTwice, "same_call_is_made_once"),
+    (Flaw::ClaimsParked, "parked_task_is_not_taken_up_until_it_is_wanted"),
+    (Flaw::CountsAll, "live_tasks_are_counted_by_owner"),
     (Flaw::IgnoresToken, "step_needs_the_lease_and_a_new_name"),
     (Flaw::ClaimsLeased, "claim_takes_each_free_task_once_with_a_new_token"),
     (Flaw::LeavesOrphans, "claim_takes_over_a_lease_that_ran_out"),
@@ -114,6 +122,13 @@ impl Store for Flawed {
         {
             self.inner.remove(&before.id, before.version).await?;
         }
+        let mut record = record;
+        if self.has(Flaw::MakesCallsTwice)
+            && let Some(call) = &record.same_call
+            && self.inner.find_call(call).await?.is_some()
+        {
+            record.same_call = None;
+        }
         self.inner.insert(record).await
     }
 
@@ -138,7 +153,21 @@ impl Store for Flawed {
         let (id, lease) = (record.id.clone(), record.lease.clone());
         let expected =
             if self.has(Flaw::IgnoresVersion) { self.stored(&id, expected).await? } else { expected };
+        let before = self.inner.load(&id, Parts::Whole).await?;
+        let mut record = record;
+        if self.has(Flaw::ClaimsParked) {
+            record.parked = None;
+        }
         let written = self.inner.replace(record, expected).await?;
+        if self.has(Flaw::RemembersTheForgotten)
+            && let Some(before) = before.filter(|_| written.forgotten_at.is_some())
+        {
+            self.inner.remove(&id, written.version).await?;
+            let (params, steps) = (before.params.clone(), before.steps.clone());
+            let mut kept = TaskRecord::clone(&written);
+            (kept.params, kept.steps) = (params, steps);
+            return self.inner.insert(kept).await;
+        }
         if self.has(Flaw::ForgetsSteps) {
             self.inner.remove(&id, written.version).await?;
             return self.inner.insert(TaskRecord::clone(&written)).await;
@@ -196,7 +225,21 @@ impl Store for Flawed {
         Ok(due)
     }
 
-    async fn list(&self, owner: &Owner, after: Option<&Cursor>, limit: usize) -> Result<Page, StoreError> {
+    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
+        self.inner.find_call(same_call).await
+    }
+
+    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
+        let owner = owner.filter(|_| !self.has(Flaw::CountsAll));
+        self.inner.count_live(owner, at_most).await
+    }
+
+    async fn list(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
         let after = after.filter(|_| !self.has(Flaw::IgnoresCursor));
         self.inner.list(owner, after, limit).await
     }

@@ -58,8 +58,8 @@ fn integer(value: u64) -> i64 {
 pub(super) fn insert(connection: &Connection, head: &Head) -> Result<(), StoreError> {
     let record = &head.record;
     let sql = "INSERT INTO tasks (id, tenant, principal, created_at, due_at, live, version, fence, attempt, \
-         lease_worker, lease_until, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-         ON CONFLICT (id) DO NOTHING";
+         lease_worker, lease_until, record, parked, same_call) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT DO NOTHING";
     let inserted = connection.prepare_cached(sql).map_err(failed)?.execute(params![
         record.id.as_str(),
         record.owner.tenant(),
@@ -73,12 +73,12 @@ pub(super) fn insert(connection: &Connection, head: &Head) -> Result<(), StoreEr
         record.lease.as_ref().map(|lease| lease.worker.as_str()),
         record.lease.as_ref().map_or(NO_LEASE, |lease| lease.until.unix_millis()),
         head.text,
+        record.parked.is_some(),
+        record.same_call,
     ]);
     if inserted.map_err(failed)? == 0 {
-        return Err(StoreError::new(
-            StoreErrorKind::Conflict,
-            format!("there is a task `{}` already", record.id),
-        ));
+        let message = format!("there is a task `{}` already, or another one of the same call", record.id);
+        return Err(StoreError::new(StoreErrorKind::Conflict, message));
     }
     Ok(())
 }
@@ -121,7 +121,7 @@ pub(super) fn check_token(connection: &Connection, id: &TaskId, token: u64) -> R
 pub(super) fn replace(connection: &Connection, head: Head, expected: u64) -> Result<TaskRecord, StoreError> {
     let sql = "UPDATE tasks SET record = ?3, version = ?4, due_at = ?5, live = ?6, fence = ?7, attempt = ?8, \
          lease_worker = CASE WHEN ?9 THEN lease_worker END, \
-         lease_until = CASE WHEN ?9 THEN lease_until ELSE ?10 END \
+         lease_until = CASE WHEN ?9 THEN lease_until ELSE ?10 END, parked = ?11, same_call = ?12 \
          WHERE id = ?1 AND version = ?2 RETURNING lease_worker, lease_until";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let record = &head.record;
@@ -136,6 +136,8 @@ pub(super) fn replace(connection: &Connection, head: Head, expected: u64) -> Res
         record.attempt,
         record.lease.is_some(),
         NO_LEASE,
+        record.parked.is_some(),
+        record.same_call,
     ];
     let lease =
         statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional().map_err(failed)?;
@@ -143,6 +145,12 @@ pub(super) fn replace(connection: &Connection, head: Head, expected: u64) -> Res
         return Err(missing_or_changed(connection, &head.record.id)?);
     };
     let mut record = head.into_record();
+    if record.forgotten_at.is_some() {
+        for table in ["DELETE FROM params WHERE task = ?1", "DELETE FROM steps WHERE task = ?1"] {
+            let mut statement = connection.prepare_cached(table).map_err(failed)?;
+            statement.execute([record.id.as_str()]).map_err(failed)?;
+        }
+    }
     record.lease = lease_of(worker, until, record.fence);
     Ok(record)
 }
@@ -210,7 +218,7 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<Vec<TaskRe
     let sql = concat!(
         "SELECT ",
         head_columns!(),
-        " FROM tasks WHERE live = 1 AND lease_until <= ?1 ORDER BY lease_until, created_at, id"
+        " FROM tasks WHERE live = 1 AND parked = 0 AND lease_until <= ?1 ORDER BY lease_until, created_at, id"
     );
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query([claim.now.unix_millis()]).map_err(failed)?;
@@ -340,30 +348,68 @@ pub(super) fn due(
         let next = statement.query_row([now], |row| row.get::<_, i64>(0)).optional().map_err(failed)?;
         due.next = next.map(Timestamp::from_unix_millis);
     }
-    let sql = "SELECT lease_until FROM tasks WHERE live = 1 ORDER BY lease_until LIMIT 1";
+    let sql = "SELECT lease_until FROM tasks WHERE live = 1 AND parked = 0 ORDER BY lease_until LIMIT 1";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let lease_end = statement.query_row([], |row| row.get::<_, i64>(0)).optional().map_err(failed)?;
     due.lease_end = lease_end.map(Timestamp::from_unix_millis);
     Ok((due, unreadable))
 }
 
-/// The tasks of an owner; those that cannot be understood are left out.
+pub(super) fn find_call(connection: &Connection, same_call: &str) -> Result<Option<TaskRecord>, StoreError> {
+    let sql = concat!("SELECT ", head_columns!(), " FROM tasks WHERE same_call = ?1");
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let head = statement.query_row([same_call], raw_head).optional().map_err(failed)?;
+    head.map(RawHead::read).transpose()
+}
+
+pub(super) fn count_live(
+    connection: &Connection,
+    owner: Option<&Owner>,
+    at_most: usize,
+) -> Result<usize, StoreError> {
+    let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
+    let count = |row: &Row<'_>| row.get::<_, i64>(0);
+    let counted = match owner {
+        Some(owner) => {
+            let sql = "SELECT count(*) FROM (SELECT 1 FROM tasks \
+                 WHERE live = 1 AND tenant = ?1 AND principal = ?2 LIMIT ?3)";
+            let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+            statement.query_row(params![owner.tenant(), owner.principal(), at_most], count)
+        }
+        None => {
+            let sql = "SELECT count(*) FROM (SELECT 1 FROM tasks WHERE live = 1 LIMIT ?1)";
+            connection.prepare_cached(sql).map_err(failed)?.query_row([at_most], count)
+        }
+    };
+    Ok(usize::try_from(counted.map_err(failed)?).unwrap_or(0))
+}
+
+/// The tasks of an owner or of all owners; those that cannot be understood are left out.
 pub(super) fn list(
     connection: &Connection,
-    owner: &Owner,
+    owner: Option<&Owner>,
     after: Option<&Cursor>,
     count: usize,
 ) -> Result<Vec<TaskRecord>, StoreError> {
-    let sql = concat!(
+    let of_owner = concat!(
         "SELECT ",
         head_columns!(),
-        " FROM tasks WHERE tenant = ?1 AND principal = ?2 AND (created_at, id) > (?3, ?4) \
+        " FROM tasks WHERE (created_at, id) > (?1, ?2) AND tenant = ?3 AND principal = ?4 \
          ORDER BY created_at, id"
     );
+    let of_all = concat!(
+        "SELECT ",
+        head_columns!(),
+        " FROM tasks WHERE (created_at, id) > (?1, ?2) ORDER BY created_at, id"
+    );
+    let sql = if owner.is_some() { of_owner } else { of_all };
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let (created_at, id) = after.map_or((i64::MIN, ""), |cursor| (cursor.created_at(), cursor.id().as_str()));
-    let mut rows =
-        statement.query(params![owner.tenant(), owner.principal(), created_at, id]).map_err(failed)?;
+    let mut rows = match owner {
+        Some(owner) => statement.query(params![created_at, id, owner.tenant(), owner.principal()]),
+        None => statement.query(params![created_at, id]),
+    }
+    .map_err(failed)?;
     let mut records = Vec::new();
     if count == 0 {
         return Ok(records);

@@ -1,0 +1,90 @@
+//! Admission: how many live tasks there may be, and calls that are made once.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::core::Core;
+use crate::digest;
+use crate::error::{EngineError, EngineErrorKind};
+use crate::owner::Owner;
+use crate::record::{SharedRecord, TaskRecord};
+
+/// How long a count over all owners is good enough.
+const COUNT_AGE_MS: i64 = 1_000;
+
+/// The number of live tasks over all owners, as last counted.
+#[derive(Debug, Default)]
+pub(super) struct Census(Mutex<Counted>);
+
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    at: i64,
+    live: usize,
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        Self { at: i64::MIN, live: 0 }
+    }
+}
+
+impl Core {
+    /// Refuses one task more than there may be.
+    pub(super) async fn admit(&self, owner: &Owner) -> Result<(), EngineError> {
+        let of_owner = self.settings.max_tasks_of_owner;
+        if self.store.count_live(Some(owner), of_owner).await? >= of_owner {
+            return Err(too_many(&format!(
+                "you have {of_owner} tasks that have not ended, and may not have more"
+            )));
+        }
+        let all = self.settings.max_tasks;
+        if self.live().await? >= all {
+            return Err(too_many("the server has as many tasks as it can have; try again later"));
+        }
+        Ok(())
+    }
+
+    async fn live(&self) -> Result<usize, EngineError> {
+        let now = self.clock.now_millis();
+        let counted = *self.census();
+        if now.saturating_sub(counted.at) < COUNT_AGE_MS && counted.at <= now {
+            return Ok(counted.live);
+        }
+        let live = self.store.count_live(None, self.settings.max_tasks).await?;
+        *self.census() = Counted { at: now, live };
+        Ok(live)
+    }
+
+    fn census(&self) -> std::sync::MutexGuard<'_, Counted> {
+        // Plain numbers, which no panic leaves half changed.
+        self.census.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a task that was created here.
+    pub(super) fn count_created(&self) {
+        let mut counted = self.census();
+        counted.live = counted.live.saturating_add(1);
+    }
+
+    /// The task of a call that was made before under the same key.
+    pub(super) async fn made_before(&self, record: &TaskRecord) -> Result<Option<SharedRecord>, EngineError> {
+        let Some(same_call) = &record.same_call else { return Ok(None) };
+        let Some(known) = self.store.find_call(same_call).await? else { return Ok(None) };
+        if known.params_digest != record.params_digest {
+            return Err(EngineError::new(
+                EngineErrorKind::InvalidArguments,
+                "a task was made under this idempotency key with other arguments",
+            ));
+        }
+        Ok(self.overdue(known).await?)
+    }
+}
+
+fn too_many(message: &str) -> EngineError {
+    EngineError::new(EngineErrorKind::TooManyTasks, message)
+}
+
+/// What makes a second call the same one: no owner's and no tool's key is another's.
+pub(super) fn same_call(owner: &Owner, tool: &str, key: &str) -> String {
+    let parts = [owner.tenant(), owner.principal(), tool, key];
+    digest::of_value(&serde_json::Value::from(parts.as_slice()))
+}
