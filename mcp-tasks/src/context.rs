@@ -55,6 +55,47 @@ impl TaskContext {
         }
     }
 
+    /// Sets how often a client should ask, in milliseconds. Visible when it returns.
+    ///
+    /// # Errors
+    ///
+    /// When the run is over.
+    pub async fn set_poll_interval_ms(&self, poll_interval_ms: u64) -> Result<(), Interrupted> {
+        self.tell(|token| Event::PollInterval { token, poll_interval_ms }).await
+    }
+
+    /// Lengthens the task's lifetime to this many milliseconds from its creation (C-39). A lifetime that is longer, or
+    /// has no end, stays as it is. Visible when it returns.
+    ///
+    /// # Errors
+    ///
+    /// When the run is over.
+    pub async fn extend_ttl_ms(&self, ttl_ms: u64) -> Result<(), Interrupted> {
+        self.tell(|token| Event::ExtendTtl { token, ttl_ms }).await
+    }
+
+    /// Leaves the task to work that goes on outside, and ends the run: `return Err(ctx.leave().await.into())`. The task
+    /// stays as it is until somebody says how it goes on, by [`Engine::outside`](crate::Engine::outside), or until its
+    /// lifetime is over. An ordinary call cannot be left; then the run fails.
+    pub async fn leave(&self) -> Interrupted {
+        if self.run.token().is_none() {
+            return self.run.fault("the tool leaves its task, and there is none".to_owned());
+        }
+        match self.tell(|token| Event::Leave { token }).await {
+            Ok(()) => self.run.stopped().await,
+            Err(interrupted) => interrupted,
+        }
+    }
+
+    /// Writes what only a task has a place for.
+    async fn tell(&self, event: impl FnOnce(u64) -> Event) -> Result<(), Interrupted> {
+        self.checkpoint()?;
+        match self.run.token() {
+            Some(token) => self.run.emit(event(token)).await,
+            None => Ok(()),
+        }
+    }
+
     /// Whether the run may go on, for stretches of work without any other method.
     ///
     /// # Errors
@@ -135,8 +176,13 @@ impl TaskContext {
         self.run.token().unwrap_or(0)
     }
 
-    /// Asks a declared question and waits for the answer, which has passed its form.
-    pub(crate) async fn ask(&self, declared: &str) -> Result<RawJson, Interrupted> {
+    /// Asks a declared question and waits for the answer, which has passed its form; nothing when none came within the
+    /// time.
+    pub(crate) async fn ask(
+        &self,
+        declared: &str,
+        within_ms: Option<u64>,
+    ) -> Result<Option<RawJson>, Interrupted> {
         self.checkpoint()?;
         let run = &self.run;
         let Some(declaration) = run.tool().definition.inputs().iter().find(|input| input.key() == declared)
@@ -156,7 +202,9 @@ impl TaskContext {
             }
             Some(_) => {}
             None => {
-                let input = InputRecord::new(&key, declaration.request().clone(), declaration.fingerprint());
+                let mut input =
+                    InputRecord::new(&key, declaration.request().clone(), declaration.fingerprint());
+                input.expires_at = within_ms.map(|within_ms| run.time_after(within_ms));
                 let asking = withdrawal.asking.insert(run.ask(token, input));
                 let asked = asking.await;
                 withdrawal.asking = None;
@@ -164,13 +212,27 @@ impl TaskContext {
                     .unwrap_or_else(|_| Err(run.fault(format!("the question `{key}` could not be asked"))))?;
             }
         }
-        let answer = run.wait(|record| match record.input(&key).map(|input| &input.state) {
-            Some(InputState::Answered { response }) => Some(response.clone()),
-            _ => None,
-        });
-        let answer = answer.await;
+        let answer = || {
+            run.wait(|record| match record.input(&key).map(|input| &input.state) {
+                Some(InputState::Answered { response }) => Some(Some(response.clone())),
+                Some(InputState::Expired) => Some(None),
+                _ => None,
+            })
+        };
+        let first = match run.tool().definition.park_after_ms() {
+            Some(park_after_ms) => run.within(park_after_ms, answer()).await,
+            None => Some(answer().await),
+        };
+        let answered = match first {
+            Some(answered) => answered,
+            None => match run.emit(Event::Park { token }).await {
+                // The answer may have come first; otherwise this run is over, and another one gets it.
+                Ok(()) => answer().await,
+                Err(interrupted) => Err(interrupted),
+            },
+        };
         withdrawal.pending = false;
-        answer
+        answered
     }
 
     /// An answer that passed its form and that the tool's type still does not take: the type was changed meanwhile.

@@ -6,12 +6,16 @@
 mod builder;
 mod core;
 mod limits;
+mod operators;
+mod outside;
 mod recover;
+mod role;
 mod run;
 mod shutdown;
 mod supervise;
 mod timer;
 mod update;
+mod watch;
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +26,11 @@ use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
 pub use builder::EngineBuilder;
+pub use operators::{Operators, Stats};
+pub use outside::Outside;
+pub use role::Role;
 pub(crate) use run::Run;
+pub use watch::Watch;
 
 use self::core::{Core, Tool, Unwritten};
 use self::supervise::End;
@@ -121,6 +129,9 @@ impl Engine {
     /// When the tool is unknown, its arguments do not fit or are others than before under the same idempotency key, there
     /// are too many tasks, the engine shuts down or the store fails; nothing was created then.
     pub async fn create(&self, task: NewTask) -> Result<SharedRecord, EngineError> {
+        if self.core.settings.role == Role::Work {
+            return Err(EngineError::new(EngineErrorKind::WrongRole, "this process takes no calls"));
+        }
         let tool = self.admit(&task)?;
         let record = self.new_record(&task, &tool, Visibility::Task)?;
         let core = Arc::clone(&self.core);
@@ -129,9 +140,15 @@ impl Engine {
                 return Ok(known);
             }
             core.admit(&record.owner).await?;
-            let run = Run::of_task(Arc::clone(&core), tool, Arc::new(record.clone()));
             // Known before it is stored: a cancel that follows at once finds the run.
-            let registration = core.register(Arc::clone(&run))?;
+            let run = match record.lease {
+                Some(_) => {
+                    let run = Run::of_task(Arc::clone(&core), tool, Arc::new(record.clone()));
+                    Some((core.register(Arc::clone(&run))?, run))
+                }
+                // Some worker takes it up, perhaps this one when it has room.
+                None => None,
+            };
             let record = match core.store.insert(record.clone()).await {
                 Ok(record) => record,
                 // Both of two equal calls at once found none before them.
@@ -143,7 +160,9 @@ impl Engine {
             core.count_created();
             core.announce(&record);
             tracing::info!(task = %record.id, tool = task.tool, "the task was created");
-            supervise::start(run, registration, task.arguments);
+            if let Some((registration, run)) = run {
+                supervise::start(run, registration, task.arguments);
+            }
             Ok(record)
         })
         .await
@@ -347,12 +366,17 @@ impl Engine {
         record.status_message = definition.status_message().map(str::to_owned);
         record.ttl_ms = Some(definition.ttl_ms());
         record.poll_interval_ms = core.settings.poll_ms.or(definition.poll_ms()).or(Some(DEFAULT_POLL_MS));
-        record.fence = 1;
-        record.attempt = 1;
-        record.lease = Some(core.lease(1));
+        record.retain_ms = definition.retain_ms();
+        if visibility == Visibility::Inline || core.has_room() {
+            record.fence = 1;
+            record.attempt = 1;
+            record.lease = Some(core.lease(1));
+        }
         if visibility == Visibility::Task {
-            let key = task.idempotency_key.as_deref();
-            record.same_call = key.map(|key| limits::same_call(&task.owner, &task.tool, key));
+            let named =
+                definition.idempotency_argument().and_then(|name| limits::text_of(&task.arguments, name));
+            let key = task.idempotency_key.clone().or(named);
+            record.same_call = key.map(|key| limits::same_call(&task.owner, &task.tool, &key));
             record.params_digest = digest::of_json_text(task.arguments.as_str());
             if definition.restart() == Restart::Rerun {
                 let params = Params { name: task.tool.clone(), arguments: &task.arguments };

@@ -115,6 +115,8 @@ pub enum InterruptedKind {
     Ended,
     /// Another worker has the task.
     LeaseLost,
+    /// The body ran longer than its tool allows.
+    Deadline,
     /// The server stops. A task that may be run again goes on after the next start.
     Shutdown,
     /// The run itself cannot go on, as when a replay does something else than before.
@@ -139,6 +141,7 @@ impl fmt::Display for Interrupted {
             InterruptedKind::Cancelled => "the task was cancelled",
             InterruptedKind::Ended => "the task has ended",
             InterruptedKind::LeaseLost => "another worker has the task",
+            InterruptedKind::Deadline => "the body ran too long",
             InterruptedKind::Shutdown => "the server stops",
             InterruptedKind::Fault => "the run cannot go on",
         })
@@ -207,6 +210,10 @@ pub enum EngineErrorKind {
     TaskExpired,
     /// There are as many live tasks as are allowed; later there may be fewer.
     TooManyTasks,
+    /// The task's work does not go on outside, so that nobody outside may say how it ends.
+    NotOutside,
+    /// The engine does not do what was asked of it, by its role.
+    WrongRole,
     /// An answer does not fit its question; none of the update was applied.
     InvalidInput,
     /// The tool asked a question where nobody can be asked.

@@ -1,6 +1,7 @@
 //! Questions to the person behind the client, and their answers.
 
 use std::fmt;
+use std::time::Duration;
 
 use mcp_tasks_types::RawJson;
 use mcp_tasks_types::v2026_07_28::{ElicitAction, ElicitResult};
@@ -61,8 +62,32 @@ impl<T> Input<T> {
     ///
     /// When the run is over.
     pub async fn ask(&self, ctx: &TaskContext) -> Result<Answer<T>, Interrupted> {
-        let response = ctx.ask(self.key).await?;
-        (self.read)(&response).map_err(|message| ctx.answer_unreadable(self.key, &message))
+        match ctx.ask(self.key, None).await? {
+            Some(response) => self.read(ctx, &response),
+            // This run set no limit, so an earlier one of another body did.
+            None => Err(ctx.answer_unreadable(self.key, "no answer came in time")),
+        }
+    }
+
+    /// Asks and waits for the answer, but no longer than that; then the question is taken back and there is nothing.
+    /// The time is in the record: it goes on while the server is restarted or the body is parked, where a timer beside
+    /// the question would begin anew.
+    ///
+    /// # Errors
+    ///
+    /// When the run is over.
+    pub async fn ask_within(
+        &self,
+        ctx: &TaskContext,
+        within: Duration,
+    ) -> Result<Option<Answer<T>>, Interrupted> {
+        let within_ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
+        let response = ctx.ask(self.key, Some(within_ms)).await?;
+        response.map(|response| self.read(ctx, &response)).transpose()
+    }
+
+    fn read(&self, ctx: &TaskContext, response: &RawJson) -> Result<Answer<T>, Interrupted> {
+        (self.read)(response).map_err(|message| ctx.answer_unreadable(self.key, &message))
     }
 }
 

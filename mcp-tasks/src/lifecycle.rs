@@ -63,6 +63,11 @@ pub enum Event {
         /// How it ended.
         outcome: Outcome,
     },
+    /// An operator ends the task, whoever works on it.
+    Force {
+        /// How it ends.
+        outcome: Outcome,
+    },
     /// The lifetime is over.
     Expire {
         /// How long the failure stays readable.
@@ -126,6 +131,7 @@ impl Event {
             Self::Answer { .. } => "answer",
             Self::Cancel { .. } => "cancel",
             Self::Finish { .. } => "finish",
+            Self::Force { .. } => "force",
             Self::Expire { .. } => "expire",
             Self::Claim { .. } => "claim",
             Self::Headway { .. } => "headway",
@@ -153,6 +159,7 @@ impl Event {
             Self::Answer { .. }
             | Self::Cancel { .. }
             | Self::Expire { .. }
+            | Self::Force { .. }
             | Self::Claim { .. }
             | Self::GiveUpWaiting => None,
         }
@@ -265,7 +272,7 @@ pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskR
         Event::Withdraw { key, .. } => next.withdraw(&key),
         Event::Answer { responses } => next.answer(responses),
         Event::Cancel { reason } => next.cancel(reason),
-        Event::Finish { outcome, .. } => next.finish(outcome),
+        Event::Finish { outcome, .. } | Event::Force { outcome } => next.finish(outcome),
         Event::Expire { retain_ms } if record.is_over(now.unix_millis()) => next.expire(retain_ms),
         Event::Expire { .. } => return Err(illegal(&event, IllegalReason::NotDue)),
         Event::Claim { .. } if record.is_leased(now) => return Err(illegal(&event, IllegalReason::Leased)),

@@ -1,5 +1,7 @@
 //! The trait that `#[task_tool]` implements, and what a tool says about itself.
 
+mod durable;
+
 use std::fmt;
 
 use mcp_tasks_types::v2026_07_28::CallToolResult;
@@ -97,6 +99,7 @@ pub struct ToolDefinition {
     task_mode: TaskMode,
     restart: Restart,
     cancel_grace_ms: u64,
+    durations: durable::Durations,
     require_input_capability: bool,
     inputs: Vec<InputDeclaration>,
     faults: Vec<DefinitionError>,
@@ -133,6 +136,7 @@ impl ToolDefinition {
             task_mode: TaskMode::Auto,
             restart: Restart::Fail,
             cancel_grace_ms: 5_000,
+            durations: durable::Durations::default(),
             require_input_capability: true,
             inputs: Vec::new(),
             faults,
@@ -352,6 +356,7 @@ impl ToolDefinition {
     /// Every fault that registration finds.
     pub(crate) fn faults(&self) -> Vec<DefinitionError> {
         let mut faults = self.faults.clone();
+        faults.extend(self.faults_of_durations());
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         if self.name.is_empty() || self.name.len() > 128 || !self.name.bytes().all(allowed) {
             let message = "a tool's name has 1 to 128 characters of `A-Z a-z 0-9 _ - .`";

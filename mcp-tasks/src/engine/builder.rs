@@ -12,6 +12,7 @@ use tokio::sync::{Notify, watch};
 use super::Engine;
 use super::core::{Core, FinishResult, Running, Settings, Tool};
 use super::limits::Census;
+use super::role::Role;
 use super::timer;
 use crate::BoxFuture;
 use crate::clock::{Clock, Ids, RandomIds, SystemClock};
@@ -124,6 +125,21 @@ impl EngineBuilder {
     #[must_use]
     pub fn max_tasks(mut self, tasks: usize) -> Self {
         self.settings.max_tasks = tasks;
+        self
+    }
+
+    /// Sets what this process does with tasks: everything, unless set.
+    #[must_use]
+    pub fn role(mut self, role: Role) -> Self {
+        self.settings.role = role;
+        self
+    }
+
+    /// Sets how many bodies run here at once: 10,000, unless set. More tasks wait until one of them ends, here or in
+    /// another process.
+    #[must_use]
+    pub fn max_running(mut self, bodies: usize) -> Self {
+        self.settings.max_running = bodies.max(1);
         self
     }
 

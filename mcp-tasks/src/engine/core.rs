@@ -9,6 +9,7 @@ use mcp_tasks_types::{JsonError, RawObject, TaskId, Timestamp};
 use tokio::sync::{Notify, watch};
 
 use super::limits::Census;
+use super::role::Role;
 use super::run::Run;
 use crate::clock::{Clock, Ids, after};
 use crate::error::{ArgumentError, EngineError, InterruptedKind, ToolError, with_causes};
@@ -54,6 +55,9 @@ pub(super) struct Settings {
     pub(super) max_tasks_of_owner: usize,
     /// How many live tasks there may be.
     pub(super) max_tasks: usize,
+    pub(super) role: Role,
+    /// How many bodies run here at once.
+    pub(super) max_running: usize,
 }
 
 impl Default for Settings {
@@ -69,6 +73,8 @@ impl Default for Settings {
             tombstone_ms: 3_600_000,
             max_tasks_of_owner: 10_000,
             max_tasks: 100_000,
+            role: Role::Both,
+            max_running: 10_000,
         }
     }
 }
@@ -298,6 +304,11 @@ impl Drop for Registration {
         if running.runs.get(id).is_some_and(|run| Arc::ptr_eq(run, &self.run)) {
             running.runs.remove(id);
         }
-        self.core.count.send_replace(running.runs.len());
+        let left = running.runs.len();
+        self.core.count.send_replace(left);
+        if left + 1 == self.core.settings.max_running {
+            // There may be work that nobody had room for.
+            self.core.timer.notify_one();
+        }
     }
 }

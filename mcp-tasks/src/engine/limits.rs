@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use mcp_tasks_types::{JsonKind, Map, RawJson, RawObject};
+
 use super::core::Core;
 use crate::digest;
 use crate::error::{EngineError, EngineErrorKind};
@@ -81,6 +83,17 @@ impl Core {
 
 fn too_many(message: &str) -> EngineError {
     EngineError::new(EngineErrorKind::TooManyTasks, message)
+}
+
+/// The text of an argument, if it has one that is not null.
+pub(super) fn text_of(arguments: &RawObject, name: &str) -> Option<String> {
+    let members: Map<RawJson> = arguments.get().ok()?;
+    let value = members.get(name)?;
+    match value.kind() {
+        JsonKind::Null => None,
+        JsonKind::String => value.get().ok(),
+        _ => Some(value.as_str().to_owned()),
+    }
 }
 
 /// What makes a second call the same one: no owner's and no tool's key is another's.

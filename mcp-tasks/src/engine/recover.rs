@@ -23,7 +23,11 @@ impl Core {
         loop {
             let now = self.now();
             let until = after(&now, LEASE_MS);
-            let claimed = self.store.claim(Claim::new(&self.worker, now, until, BATCH)).await?;
+            let limit = self.room().min(BATCH);
+            if limit == 0 {
+                return Ok(taken_up);
+            }
+            let claimed = self.store.claim(Claim::new(&self.worker, now, until, limit)).await?;
             if claimed.is_empty() {
                 return Ok(taken_up);
             }

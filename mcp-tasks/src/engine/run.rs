@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use mcp_tasks_types::TaskId;
+use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::Instrument as _;
 
 use super::core::{Core, Patience, Retry, Tool, Unwritten};
+use crate::clock::{after, until};
 use crate::error::{Interrupted, InterruptedKind, with_causes};
 use crate::lifecycle::{Event, IllegalReason};
 use crate::record::{InputRecord, InputState, SharedRecord, StepRecord, TaskRecord};
@@ -243,6 +244,16 @@ impl Run {
             }
         }
         Interrupted::new(self.interruption().unwrap_or(InterruptedKind::Ended))
+    }
+
+    /// The time this many milliseconds from now.
+    pub(crate) fn time_after(&self, millis: u64) -> Timestamp {
+        after(&self.core.now(), millis)
+    }
+
+    /// What comes within the time, if it does.
+    pub(crate) async fn within<T>(&self, millis: u64, work: impl Future<Output = T>) -> Option<T> {
+        until(&*self.core.clock, &self.time_after(millis), work).await
     }
 
     fn replay(&self) -> std::sync::MutexGuard<'_, Replay> {

@@ -66,10 +66,20 @@ fn spawn_body(run: &Arc<Run>, arguments: RawObject) -> Body {
 
 /// Waits for the body, but no longer than the grace once it was told to stop. The body comes back if it still runs.
 async fn drive(run: &Arc<Run>, mut body: Body) -> (Option<Body>, End) {
+    let deadline = async {
+        match run.tool().definition.deadline_ms() {
+            Some(deadline_ms) => run.core().clock.sleep_until(&run.time_after(deadline_ms)).await,
+            None => std::future::pending().await,
+        }
+    };
     let joined = tokio::select! {
         biased;
         joined = &mut body.0 => Some(joined),
         _ = run.stopped() => within_grace(run, &mut body).await,
+        () = deadline => {
+            run.stop(InterruptedKind::Deadline);
+            within_grace(run, &mut body).await
+        }
     };
     let core = run.core();
     let Some(joined) = joined else {
@@ -87,19 +97,20 @@ async fn drive(run: &Arc<Run>, mut body: Body) -> (Option<Body>, End) {
         Err(_) if run.interruption().is_some() => interrupted(run, None),
         Err(_) => End::Finish(failed("the tool failed unexpectedly".to_owned())),
     };
-    (None, within_limit(core, end))
+    let end = match end {
+        End::Finish(outcome) => End::Finish(within_limit(core, outcome)),
+        end => end,
+    };
+    (None, end)
 }
 
 /// An end that is too large to be kept and sent is a failure that says so.
-fn within_limit(core: &Core, end: End) -> End {
-    let (what, size) = match &end {
-        End::Finish(Outcome::Completed { result }) => ("result", result.as_str().len()),
-        End::Finish(Outcome::Failed { message, .. } | Outcome::Cancelled { message }) => {
-            ("error", message.len())
-        }
-        End::Release | End::Lost | End::CannotAsk => return end,
+pub(super) fn within_limit(core: &Core, outcome: Outcome) -> Outcome {
+    let (what, size) = match &outcome {
+        Outcome::Completed { result } => ("result", result.as_str().len()),
+        Outcome::Failed { message, .. } | Outcome::Cancelled { message } => ("error", message.len()),
     };
-    core.check_size(what, size).map_or_else(|fault| End::Finish(failed(fault)), |()| end)
+    core.check_size(what, size).map_or_else(failed, |()| outcome)
 }
 
 type Joined = Result<Result<CallToolResult, ToolError>, tokio::task::JoinError>;
@@ -151,6 +162,10 @@ fn interrupted(run: &Run, error: Option<ToolError>) -> End {
         }
         Some(InterruptedKind::Shutdown) => {
             End::Finish(failed("the server was stopped before the task ended".to_owned()))
+        }
+        Some(InterruptedKind::Deadline) => {
+            let deadline_ms = run.tool().definition.deadline_ms().unwrap_or_default();
+            End::Finish(failed(format!("the tool did not come to an end within {deadline_ms} ms")))
         }
         Some(InterruptedKind::Ended | InterruptedKind::LeaseLost) => End::Lost,
         Some(InterruptedKind::Fault) | None => End::Finish(failed("the run could not go on".to_owned())),

@@ -90,6 +90,8 @@ impl Core {
     async fn adopt(self: &Arc<Self>, lease_end: Option<Timestamp>) -> Result<Option<Timestamp>, StoreError> {
         let now = self.now();
         match lease_end {
+            // When there is room again, the timer is woken.
+            Some(end) if end <= now && self.room() == 0 => Ok(None),
             Some(end) if end <= now => {
                 self.recover().await?;
                 // Looked at again soon, but not at once: others may be at it, or the store may be behind.

@@ -128,6 +128,11 @@ impl ServerBuilder {
         self.with_engine(move |engine| engine.expired_retention_ms(milliseconds))
     }
 
+    /// Everything else that an engine can be told: limits, roles, retention.
+    pub fn engine(self, change: impl FnOnce(EngineBuilder) -> EngineBuilder + Send + 'static) -> Self {
+        self.with_engine(change)
+    }
+
     /// Whether `Mcp-Name` has to be there on the task methods. Off, since a published client leaves
     /// it out; a wrong one is refused in any case.
     pub fn require_task_name(mut self, required: bool) -> Self {

@@ -52,13 +52,14 @@ impl From<EngineError> for Refusal {
         match error.kind() {
             EngineErrorKind::TaskNotFound => Self::TaskNotFound,
             EngineErrorKind::TaskExpired => Self::TaskExpired,
-            EngineErrorKind::TooManyTasks => Self::Internal(error.message().to_owned()),
             EngineErrorKind::UnknownTool
             | EngineErrorKind::InvalidArguments
             | EngineErrorKind::InvalidInput => Self::Params(error.message().to_owned()),
             // As a task it could have asked.
             EngineErrorKind::InputUnavailable => Self::Capability(Box::new(capability::tasks())),
-            EngineErrorKind::ShuttingDown => Self::Internal(error.message().to_owned()),
+            EngineErrorKind::ShuttingDown | EngineErrorKind::TooManyTasks => {
+                Self::Internal(error.message().to_owned())
+            }
             _ => Self::internal(&error),
         }
     }

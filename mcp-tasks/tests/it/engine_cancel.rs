@@ -126,7 +126,7 @@ async fn ended_task_stays_until_its_lifetime_is_over() {
     // Also before the timer came to it.
     assert_eq!(bench.engine.get(&bench.owner, &id).await.unwrap_err().kind(), EngineErrorKind::TaskExpired);
     assert!(bench.engine.list(&bench.owner, None, 9).await.unwrap().records.is_empty());
-    // S-22: for everybody else it was never there, and after a while for its owner too.
+    // S-22, P087: for everybody else it was never there, and after a while for its owner too.
     let other = mcp_tasks::Owner::new("somebody", "else");
     let unknown = bench.engine.get(&other, &"tsk_unknown".into()).await.unwrap_err();
     let foreign = bench.engine.get(&other, &id).await.unwrap_err();

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod engine_cancel;
+mod engine_durable;
 mod engine_faults;
 mod engine_input;
 mod engine_outcome;

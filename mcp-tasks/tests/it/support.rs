@@ -334,6 +334,18 @@ async fn perform(ctx: &TaskContext, operation: &str, operand: String, log: &mut 
             let _guard = Guard(operand);
             std::future::pending().await
         }
+        "ask within 60s" => {
+            let answer = input(&operand).ask_within(ctx, std::time::Duration::from_secs(60)).await;
+            answer.map(|answer| answer.map_or("nothing".to_owned(), told)).map_err(Into::into)
+        }
+        "poll interval" => {
+            let done = ctx.set_poll_interval_ms(operand.parse().unwrap()).await;
+            done.map(|()| String::new()).map_err(Into::into)
+        }
+        "extend ttl" => {
+            ctx.extend_ttl_ms(operand.parse().unwrap()).await.map(|()| String::new()).map_err(Into::into)
+        }
+        "leave" => Err(ctx.leave().await.into()),
         "token" => Ok(ctx.fencing_token().to_string()),
         "id" => Ok(ctx.task_id().to_string()),
         "return" => return Some(Ok(operand)),
