@@ -125,6 +125,10 @@ pub(crate) struct Args {
     pub(crate) task: Option<TaskMode>,
     pub(crate) restart: Option<Restart>,
     pub(crate) cancel_grace_ms: Option<u64>,
+    pub(crate) deadline_ms: Option<u64>,
+    pub(crate) retain_ms: Option<u64>,
+    pub(crate) park_after_ms: Option<u64>,
+    pub(crate) idempotency_key: Option<Expr>,
     pub(crate) require_input_capability: Option<bool>,
 }
 
@@ -161,6 +165,10 @@ impl Args {
         "task",
         "restart",
         "cancel_grace",
+        "deadline",
+        "retain",
+        "park_after",
+        "idempotency_key",
         "require_input_capability",
         CRATE,
     ];
@@ -179,6 +187,10 @@ impl Args {
                 task: check_choice(raw, "task", TASK_MODES, diagnostics),
                 restart: check_choice(raw, "restart", RESTARTS, diagnostics),
                 cancel_grace_ms: check_duration(raw, "cancel_grace", diagnostics),
+                deadline_ms: check_duration(raw, "deadline", diagnostics),
+                retain_ms: check_duration(raw, "retain", diagnostics),
+                park_after_ms: check_duration(raw, "park_after", diagnostics),
+                idempotency_key: check_text(raw, "idempotency_key", diagnostics),
                 require_input_capability: check_bool(raw, "require_input_capability", diagnostics),
             })
         })
@@ -329,12 +341,17 @@ mod tests {
         let args = check(quote! {
             name = "a.b-c_1", title = "Title", description = concat!("a", "b"), version = VERSION,
             status = "Waiting.", ttl = "15m", poll = "250ms", task = "required", restart = "rerun", cancel_grace = "5s",
+            deadline = "10m", retain = "1h", park_after = "30s", idempotency_key = "order",
             require_input_capability = false, crate = "facade::tasks",
         })
         .unwrap();
         assert_eq!(args.ttl_ms, Some(900_000));
         assert_eq!(args.poll_ms, Some(250));
         assert_eq!(args.cancel_grace_ms, Some(5_000));
+        assert_eq!(args.deadline_ms, Some(600_000));
+        assert_eq!(args.retain_ms, Some(3_600_000));
+        assert_eq!(args.park_after_ms, Some(30_000));
+        assert!(args.idempotency_key.is_some());
         assert_eq!(args.task, Some(TaskMode::Required));
         assert_eq!(args.restart, Some(Restart::Rerun));
         assert_eq!(args.require_input_capability, Some(false));

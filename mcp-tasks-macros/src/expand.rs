@@ -293,6 +293,18 @@ fn expand_definition(tool: &Tool, paths: &Paths) -> TokenStream {
     if let Some(cancel_grace_ms) = args.cancel_grace_ms {
         settings.extend(quote!(.with_cancel_grace_ms(#cancel_grace_ms)));
     }
+    if let Some(deadline_ms) = args.deadline_ms {
+        settings.extend(quote!(.with_deadline_ms(#deadline_ms)));
+    }
+    if let Some(retain_ms) = args.retain_ms {
+        settings.extend(quote!(.with_retain_ms(#retain_ms)));
+    }
+    if let Some(park_after_ms) = args.park_after_ms {
+        settings.extend(quote!(.with_park_after_ms(#park_after_ms)));
+    }
+    if let Some(argument) = &args.idempotency_key {
+        settings.extend(quote!(.with_idempotency_argument(#argument)));
+    }
     if let Some(required) = args.require_input_capability {
         settings.extend(quote!(.with_require_input_capability(#required)));
     }

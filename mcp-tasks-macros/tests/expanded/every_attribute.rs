@@ -33,6 +33,10 @@ const _: () = {
                 .with_task_mode(facade::mcp_tasks::macro_support::TaskMode::Required)
                 .with_restart(facade::mcp_tasks::macro_support::Restart::Fail)
                 .with_cancel_grace_ms(30000u64)
+                .with_deadline_ms(600000u64)
+                .with_retain_ms(3600000u64)
+                .with_park_after_ms(30000u64)
+                .with_idempotency_argument("value")
                 .with_require_input_capability(false)
         }
         fn check(
