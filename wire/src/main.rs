@@ -2,6 +2,8 @@
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 mod demo;
+#[cfg(feature = "torture")]
+mod torture;
 mod wire;
 
 use std::process::ExitCode;
@@ -13,6 +15,10 @@ fn main() -> ExitCode {
     match command.as_str() {
         "wire" => wire::run(&rest),
         "demo" => demo::run(&rest),
+        #[cfg(feature = "torture")]
+        "torture" => torture::run(&rest),
+        #[cfg(feature = "torture")]
+        "torture-server" => torture::serve(&rest),
         other => {
             eprintln!("mcp-tasks-wire: unknown command `{other}`; there are `wire` and `demo`");
             ExitCode::from(2)

@@ -35,12 +35,11 @@ impl Tool {
     }
 }
 
-/// How long a lease counts without being renewed; it is renewed three times as often.
-pub(super) const LEASE_MS: u64 = 30_000;
-
 /// Durations that hold for all tools.
 #[derive(Clone, Copy)]
 pub(super) struct Settings {
+    /// How long a lease counts without being renewed; it is renewed three times as often.
+    pub(super) lease_ms: u64,
     pub(super) shutdown_grace_ms: u64,
     pub(super) expired_retention_ms: u64,
     /// In place of what the tools say.
@@ -63,6 +62,7 @@ pub(super) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            lease_ms: 30_000,
             // Half of what a store waits for its file at least: a process that is started while this one ends gets it.
             shutdown_grace_ms: 1_000,
             expired_retention_ms: 60_000,
@@ -136,7 +136,7 @@ impl Core {
 
     /// Puts a run into the table, so that whatever happens to its task from now on reaches it.
     pub(super) fn register(self: &Arc<Self>, run: Arc<Run>) -> Result<Registration, EngineError> {
-        let heartbeat_at = after(&self.now(), LEASE_MS / 3).unix_millis();
+        let heartbeat_at = after(&self.now(), self.settings.lease_ms / 3).unix_millis();
         let id = run.id().clone();
         let mut running = self.running();
         if running.closed {
@@ -251,7 +251,7 @@ impl Core {
     }
 
     pub(super) fn lease(&self, token: u64) -> record::Lease {
-        record::Lease::new(&self.worker, after(&self.now(), LEASE_MS), token)
+        record::Lease::new(&self.worker, after(&self.now(), self.settings.lease_ms), token)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_tasks_types::RawObject;
 
 use super::Params;
-use super::core::{Core, LEASE_MS, Tool, Unwritten};
+use super::core::{Core, Tool, Unwritten};
 use super::run::Run;
 use super::supervise::{failed, start};
 use crate::clock::after;
@@ -22,7 +22,7 @@ impl Core {
         let mut taken_up = 0;
         loop {
             let now = self.now();
-            let until = after(&now, LEASE_MS);
+            let until = after(&now, self.settings.lease_ms);
             let limit = self.room().min(BATCH);
             if limit == 0 {
                 return Ok(taken_up);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::watch;
 
-use super::core::{Core, LEASE_MS, Unwritten};
+use super::core::{Core, Unwritten};
 use super::run::Run;
 use crate::clock::after;
 use crate::error::{InterruptedKind, with_causes};
@@ -152,8 +152,8 @@ impl Core {
             return Ok(Some(Timestamp::from_unix_millis(at)));
         }
         let ids: Vec<TaskId> = self.running().runs.keys().cloned().collect();
-        self.store.renew(&self.worker, &ids, &after(&now, LEASE_MS)).await?;
-        let next = after(&now, LEASE_MS / 3);
+        self.store.renew(&self.worker, &ids, &after(&now, self.settings.lease_ms)).await?;
+        let next = after(&now, self.settings.lease_ms / 3);
         self.heartbeat_at.store(next.unix_millis(), Ordering::SeqCst);
         Ok(Some(next))
     }

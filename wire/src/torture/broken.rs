@@ -1,0 +1,108 @@
+//! A store that loses records when its process dies: what the torture has to find out.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mcp_tasks::record::StepRecord;
+use mcp_tasks::store::{Changes, Claim, Cursor, Due, Page, Parts};
+use mcp_tasks::types::{TaskId, Timestamp};
+use mcp_tasks::{MemoryStore, Owner, SharedRecord, Store, StoreError, TaskRecord};
+
+/// Every so many records are kept in memory alone.
+const EVERY: u64 = 5;
+
+/// Keeps some tasks in memory and says that they are stored.
+pub(super) struct Broken<S> {
+    inner: S,
+    memory: MemoryStore,
+    forgotten: Mutex<BTreeSet<TaskId>>,
+    count: AtomicU64,
+}
+
+impl<S: Store> Broken<S> {
+    pub(super) fn new(inner: S) -> Self {
+        Self { inner, memory: MemoryStore::new(), forgotten: Mutex::default(), count: AtomicU64::new(0) }
+    }
+
+    fn is_forgotten(&self, id: &TaskId) -> bool {
+        self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+}
+
+impl<S: Store> Store for Broken<S> {
+    async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        if self.count.fetch_add(1, Ordering::SeqCst).is_multiple_of(EVERY) {
+            self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).insert(record.id.clone());
+            return self.memory.insert(record).await;
+        }
+        self.inner.insert(record).await
+    }
+
+    async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
+        if self.is_forgotten(id) {
+            self.memory.load(id, parts).await
+        } else {
+            self.inner.load(id, parts).await
+        }
+    }
+
+    async fn replace(&self, record: TaskRecord, expected: u64) -> Result<SharedRecord, StoreError> {
+        if self.is_forgotten(&record.id) {
+            return self.memory.replace(record, expected).await;
+        }
+        self.inner.replace(record, expected).await
+    }
+
+    async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        if self.is_forgotten(id) {
+            return self.memory.append_step(id, token, step).await;
+        }
+        self.inner.append_step(id, token, step).await
+    }
+
+    async fn remove(&self, id: &TaskId, expected: u64) -> Result<(), StoreError> {
+        if self.is_forgotten(id) {
+            return self.memory.remove(id, expected).await;
+        }
+        self.inner.remove(id, expected).await
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
+        self.inner.claim(claim).await
+    }
+
+    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
+        self.inner.renew(worker, ids, until).await
+    }
+
+    async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
+        self.inner.due(now, limit).await
+    }
+
+    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
+        self.inner.find_call(same_call).await
+    }
+
+    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
+        self.inner.count_live(owner, at_most).await
+    }
+
+    async fn list(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        self.inner.list(owner, after, limit).await
+    }
+
+    fn changes(&self) -> Changes {
+        self.inner.changes()
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}
