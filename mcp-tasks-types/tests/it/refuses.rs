@@ -113,7 +113,9 @@ fn a_known_member_that_comes_twice_is_refused() {
 #[test]
 fn an_answer_with_neither_of_two_members_is_refused_where_one_is_needed() {
     let reason = "expected at least one of `inputRequests`, `requestState`";
-    check("InputRequiredResult", r#"{"resultType":"input_required"}"#, reason);
+    for members in ["", r#","requestState":null"#, r#","inputRequests":null,"requestState":null"#] {
+        check("InputRequiredResult", &format!(r#"{{"resultType":"input_required"{members}}}"#), reason);
+    }
     assert!(read("InputRequiredResult", r#"{"resultType":"input_required","requestState":"s"}"#).is_ok());
 }
 
