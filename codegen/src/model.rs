@@ -196,6 +196,8 @@ pub(crate) enum Condition {
     Always,
     /// A member is present; `a/b` looks one level down.
     Has(String),
+    /// An optional member is present and not null, which would stand for its absence; `a/b` as before.
+    Holds(String),
     /// A member is one of these strings.
     Is {
         name: String,

@@ -187,9 +187,12 @@ impl Maker<'_> {
             let zero = with(least, name, Json::Integer(0));
             out.push(Sample::new(Verdict::Accept, format!("`{name}` zero"), zero));
         }
-        if needed {
+        if object.at_least_one.first() == Some(name) {
             let value = object.at_least_one.iter().fold(most.clone(), |value, name| without(&value, name));
             out.push(Sample::new(Verdict::Reject, "none of the members of which one is needed", value));
+            let nulls =
+                object.at_least_one.iter().fold(most.clone(), |value, name| with(&value, name, Json::Null));
+            out.push(Sample::new(Verdict::Reject, "null for the members of which one is needed", nulls));
         }
     }
 

@@ -48,7 +48,8 @@ impl JsonError {
         self.line
     }
 
-    /// The column where reading stopped, in bytes from 1; 0 when the error has no place in a text.
+    /// The column where reading stopped: how many bytes of its line had been read. 0 at the beginning of a line, and when
+    /// the error has no place in a text.
     #[must_use]
     pub fn column(&self) -> usize {
         self.column

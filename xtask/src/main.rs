@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod codegen;
 mod demo;
+mod fuzz;
 mod output;
 mod run;
 mod samples;
@@ -32,6 +33,8 @@ usage: cargo xtask COMMAND
   test [--long]       run all tests and print how many passed
   samples [--check]   write the messages that types accept, reject and read leniently
   bench types         reading and writing beside other crates
+  fuzz [--seconds N] [TARGET...]
+                      random bytes against the types, a minute each
   demo                drive the example server through the reference sequence
   tidy                tell where the house rules are not kept
   ci                  formatting, lints, documentation, tidy, codegen --check, demo";
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         "wire" => run::wire_package("wire", &rest, false),
         "bench" => bench::run(&rest),
         "test" => test::run(&rest),
+        "fuzz" => fuzz::run(&rest),
         "demo" => demo::run(&rest),
         "tidy" => run::without_arguments(&command, &rest, || run::reported(tidy::run(&run::root()))),
         "ci" => run::without_arguments(&command, &rest, ci::run),

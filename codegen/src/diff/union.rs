@@ -132,9 +132,12 @@ fn implies(from: &Condition, to: &Condition) -> bool {
         (Condition::Is { name, values }, Condition::Is { name: other, values: others }) => {
             name == other && values.iter().all(|value| others.contains(value))
         }
-        (Condition::Is { name, .. }, Condition::Has(path)) => name == path,
-        (Condition::Has(path), Condition::Has(other)) => path == other,
-        (Condition::Always | Condition::Has(_), _) => false,
+        (Condition::Is { name, .. }, Condition::Has(path) | Condition::Holds(path)) => name == path,
+        // They differ in null alone, which is no value of a member that tells an arm.
+        (Condition::Has(path) | Condition::Holds(path), Condition::Has(other) | Condition::Holds(other)) => {
+            path == other
+        }
+        (Condition::Always | Condition::Has(_) | Condition::Holds(_), _) => false,
     }
 }
 
@@ -145,6 +148,7 @@ fn condition_words(condition: &Condition) -> String {
     match condition {
         Condition::Always => "what is left".to_owned(),
         Condition::Has(path) => format!("has `{path}`"),
+        Condition::Holds(path) => format!("has `{path}`, not null"),
         Condition::Is { name, values } => format!("`{name}` is `{}`", values.join("` or `")),
         Condition::All(parts) => list(parts, " and "),
         Condition::Any(parts) => list(parts, " or "),

@@ -104,7 +104,8 @@ impl<'a> Lowering<'a> {
     ) -> Option<Condition> {
         match arm.get("x-member").and_then(Json::text) {
             Some("*") => return Some(Condition::Always),
-            Some(path) => return Some(Condition::Has(path.to_owned())),
+            Some(path) if self.is_required(schema, path) => return Some(Condition::Has(path.to_owned())),
+            Some(path) => return Some(Condition::Holds(path.to_owned())),
             None => {}
         }
         if schema.get("x-union").is_some() {
@@ -129,6 +130,17 @@ impl<'a> Lowering<'a> {
             return None;
         }
         Some(Condition::All(conditions))
+    }
+
+    /// Whether an object has to have a member; of `a/b` the last one counts.
+    fn is_required(&self, schema: &Json, path: &str) -> bool {
+        let mut parts = self.parts_of(schema).into_iter();
+        match path.split_once('/') {
+            None => parts.any(|part| texts(part.get("required")).iter().any(|name| name == path)),
+            Some((outer, inner)) => parts
+                .find_map(|part| part.get("properties")?.get(outer))
+                .is_some_and(|schema| self.is_required(schema, inner)),
+        }
     }
 
     /// The value of a string constant of an object.

@@ -188,7 +188,7 @@ impl Context<'_> {
         let (mut slots, mut arms, mut build) = (Vec::new(), Vec::new(), Vec::new());
         let (mut required, mut come, mut taken) = (Vec::new(), Vec::new(), Vec::new());
         let mut index = 0_usize;
-        let mut fields = fields.iter();
+        let mut next = fields.iter();
         for part in &object.parts {
             let at = Literal::usize_unsuffixed(index);
             match part {
@@ -203,7 +203,7 @@ impl Context<'_> {
                     index += 1;
                 }
                 Part::Member(_) => {
-                    let Some(field) = fields.next() else { continue };
+                    let Some(field) = next.next() else { continue };
                     let ident = &field.ident;
                     names.push(field.member.name.as_str());
                     let read = self.read_value(field);
@@ -241,12 +241,15 @@ impl Context<'_> {
             }
         };
         let at_least_one = (!object.at_least_one.is_empty()).then(|| {
-            let present =
-                object.at_least_one.iter().filter_map(|member| names.iter().position(|name| name == member));
-            let present = present.map(Literal::usize_unsuffixed).map(|at| quote!(!members.has(#at)));
+            // By their values: a null came as well, but stands for absence.
+            let absent =
+                fields.iter().filter(|field| object.at_least_one.contains(&field.member.name)).map(|field| {
+                    let ident = &field.ident;
+                    quote!(#ident.is_none())
+                });
             let message = format!("expected at least one of `{}`", object.at_least_one.join("`, `"));
             quote! {
-                if #(#present)&&* {
+                if #(#absent)&&* {
                     return Err(serde::de::Error::custom(#message));
                 }
             }

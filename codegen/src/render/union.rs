@@ -250,6 +250,7 @@ fn test(condition: &Condition) -> TokenStream {
     match condition {
         Condition::Always => quote!(true),
         Condition::Has(path) => quote!(members.has(#path)),
+        Condition::Holds(path) => quote!(members.holds(#path)),
         Condition::Is { name, values } => quote!(members.is(#name, &[#(#values),*])),
         Condition::All(conditions) => {
             let tests = conditions.iter().map(test);
@@ -267,7 +268,7 @@ fn words(condition: &Condition) -> String {
         |conditions: &[Condition], word: &str| conditions.iter().map(words).collect::<Vec<_>>().join(word);
     match condition {
         Condition::Always => "anything else".to_owned(),
-        Condition::Has(path) => format!("with `{path}`"),
+        Condition::Has(path) | Condition::Holds(path) => format!("with `{path}`"),
         Condition::Is { name, values } => format!("with `{name}` `{}`", values.join("` or `")),
         Condition::All(conditions) => join(conditions, " and "),
         Condition::Any(conditions) => join(conditions, " or "),

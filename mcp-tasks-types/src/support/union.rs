@@ -182,14 +182,24 @@ impl Present {
     /// Whether a member is there; `items/anyOf` looks into the object `items`.
     #[must_use]
     pub fn has(&self, path: &str) -> bool {
+        self.is_at(path, |_| true)
+    }
+
+    fn is_at(&self, path: &str, check: fn(&RawJson) -> bool) -> bool {
         match path.split_once('/') {
-            None => self.0.get(path).is_some(),
+            None => self.0.get(path).is_some_and(check),
             Some((outer, inner)) => self
                 .0
                 .get(outer)
                 .and_then(|raw| raw.get::<Self>().ok())
-                .is_some_and(|object| object.has(inner)),
+                .is_some_and(|object| object.is_at(inner, check)),
         }
+    }
+
+    /// Whether a member is there and not null, which stands for the absence of an optional one.
+    #[must_use]
+    pub fn holds(&self, path: &str) -> bool {
+        self.is_at(path, |raw| raw.kind() != JsonKind::Null)
     }
 
     /// Whether a member is a string out of a list.

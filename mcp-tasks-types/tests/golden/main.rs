@@ -26,7 +26,7 @@ use error_codes::{ErrorCode, ErrorCodeData, PlainCode, TooManyData};
 use mcp_tasks_types::{from_str, to_string};
 use milliseconds::Pause;
 use state_by_status::{Job, JobState};
-use unions::{Body, Id, Shape};
+use unions::{Body, Id, Note, Shape};
 
 #[test]
 fn constants_are_checked_and_written_and_presence_is_kept() {
@@ -99,6 +99,11 @@ fn unions_of_all_kinds_are_read_by_what_tells_them_apart() {
     assert!(matches!(from_str(r#"{"radius":1,"type":"circle"}"#), Ok(Shape::Circle(_))));
     assert!(matches!(from_str(r#"{"text":"t"}"#), Ok(Body::Text(_))));
     assert!(matches!(from_str(r#"{"type":"circle","radius":2}"#), Ok(Body::Circle(_))));
-    let error = from_str::<Body>("{}").unwrap_err().to_string();
-    assert!(error.contains("`TextBody` (with `text`), or `Circle` (with `type` `circle`)"), "{error}");
+    assert!(matches!(from_str(r#"{"note":"n"}"#), Ok(Body::Note(_))));
+    assert!(matches!(from_str(r#"{"note":null,"type":"circle","radius":2}"#), Ok(Body::Circle(_))));
+    let error = from_str::<Note>(r#"{"note":null}"#).unwrap_err().to_string();
+    assert!(error.contains("expected at least one of `note`, `by`"), "{error}");
+    let error = from_str::<Body>(r#"{"by":"b"}"#).unwrap_err().to_string();
+    let arms = "`TextBody` (with `text`), or `Note` (with `note`), or `Circle` (with `type` `circle`)";
+    assert!(error.contains(arms), "{error}");
 }

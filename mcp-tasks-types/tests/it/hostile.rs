@@ -150,9 +150,13 @@ fn bytes_that_are_no_utf_8_are_refused() {
         bytes.extend_from_slice(after.as_bytes());
         let error = from_slice::<GetTaskResult>(&bytes).unwrap_err();
         assert_eq!(error.line(), 1, "{error}");
-        let message = [br#"{"jsonrpc":"2.0","method":"a","params":{"b":""#, bad, br#""}}"#].concat();
-        let error = RawMessage::read(&message).unwrap_err();
-        assert_eq!(error.line(), 1, "{error}");
+        // Whether the member is one that the envelope hands out, or one that it passes over.
+        for member in ["params", "vendor"] {
+            let before = format!(r#"{{"jsonrpc":"2.0","method":"a","{member}":{{"b":""#);
+            let message = [before.as_bytes(), bad, br#""}}"#].concat();
+            let error = RawMessage::read(&message).map(drop).unwrap_err();
+            assert_eq!(error.line(), 1, "{error}");
+        }
     }
 }
 

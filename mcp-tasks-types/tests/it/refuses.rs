@@ -1,5 +1,8 @@
 //! What is no message of a type is refused with the reason and the place.
 
+use mcp_tasks_types::from_str;
+use mcp_tasks_types::v2026_07_28::GetTaskResult;
+
 use crate::read;
 
 const WORKING: &str = r#""taskId":"t","status":"working","createdAt":"2026-08-21T10:30:00Z","lastUpdatedAt":"2026-08-21T10:30:00Z","ttlMs":900000"#;
@@ -110,7 +113,9 @@ fn a_known_member_that_comes_twice_is_refused() {
 #[test]
 fn an_answer_with_neither_of_two_members_is_refused_where_one_is_needed() {
     let reason = "expected at least one of `inputRequests`, `requestState`";
-    check("InputRequiredResult", r#"{"resultType":"input_required"}"#, reason);
+    for members in ["", r#","requestState":null"#, r#","inputRequests":null,"requestState":null"#] {
+        check("InputRequiredResult", &format!(r#"{{"resultType":"input_required"{members}}}"#), reason);
+    }
     assert!(read("InputRequiredResult", r#"{"resultType":"input_required","requestState":"s"}"#).is_ok());
 }
 
@@ -176,5 +181,15 @@ fn a_value_of_a_list_is_a_string_and_nothing_else() {
         ("NumberSchema", r#"{"type":{"integer":null}}"#),
     ] {
         assert!(read(name, text).is_err(), "{name} {text}");
+    }
+}
+
+#[test]
+fn a_place_is_where_reading_stopped_also_at_the_beginning_of_a_line() {
+    for (text, line, column) in
+        [("{\n", 2, 0), ("[\n1]", 1, 0), ("{\n \"taskId\":1}", 2, 11), ("{\n}\n", 2, 1)]
+    {
+        let error = from_str::<GetTaskResult>(text).unwrap_err();
+        assert_eq!((error.line(), error.column()), (line, column), "{error}");
     }
 }

@@ -6,7 +6,7 @@ use mcp_tasks_types::v2026_07_28::{
     InputResponse, PrimitiveSchemaDefinition, ResourceContents,
 };
 
-use crate::read;
+use crate::{read, read_as};
 
 #[test]
 fn a_tag_is_found_first_last_and_in_between() {
@@ -99,6 +99,24 @@ fn form_fields_are_told_apart() {
     }
     assert!(from_str::<PrimitiveSchemaDefinition>(r#"{"type":"array"}"#).is_err());
     assert!(from_str::<PrimitiveSchemaDefinition>(r#"{"type":"object","properties":{}}"#).is_err());
+}
+
+/// An optional member that is null is not there, also where it would tell an arm; what is left of the message is read as
+/// the same arm again.
+#[test]
+fn null_for_an_optional_member_chooses_no_arm() {
+    let text = r#"{"type":"string","enum":["a"],"enumNames":null}"#;
+    assert!(matches!(from_str(text), Ok(EnumSchema::SingleSelect(_))));
+    for generation in ["2026-07-28", "2025-11-25"] {
+        for name in ["EnumSchema", "PrimitiveSchemaDefinition"] {
+            assert_eq!(read_as(generation, name, text).unwrap(), text, "{generation} {name}");
+        }
+    }
+    let error = read("EnumSchema", r#"{"type":"string","enumNames":null}"#).unwrap_err();
+    assert!(error.contains("expected an object of type `EnumSchema`"), "{error}");
+    // Null for a required one is a fault of the arm: no notification comes of a request without an id.
+    let error = read("JSONRPCMessage", r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#).unwrap_err();
+    assert!(error.contains("`RequestId`"), "{error}");
 }
 
 #[test]

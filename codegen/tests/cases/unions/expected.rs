@@ -288,11 +288,93 @@ impl serde::Serialize for TextBody {
         writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
-/// A text or a circle.
+/// A note.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Note {
+    /// What it says.
+    pub note: Option<String>,
+    /// Whose it is.
+    pub by: Option<String>,
+    /// Members outside the schema, kept and written back.
+    pub extra: ::mcp_tasks_types::Extra,
+}
+impl Note {
+    /// Makes the object from its required members.
+    #[must_use]
+    #[inline]
+    pub fn new() -> Self {
+        Self {
+            note: None,
+            by: None,
+            extra: ::mcp_tasks_types::Extra::new(),
+        }
+    }
+    /// Sets `note`.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+    /// Sets `by`.
+    #[must_use]
+    pub fn with_by(mut self, by: impl Into<String>) -> Self {
+        self.by = Some(by.into());
+        self
+    }
+}
+impl Default for Note {
+    #[inline]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+impl<'de> serde::Deserialize<'de> for Note {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        support::object(deserializer)
+    }
+}
+impl<'de> support::Object<'de> for Note {
+    const EXPECTED: &'static str = "an object of type `Note`";
+    const MEMBERS: &'static [&'static str] = &["note", "by"];
+    fn read<A: serde::de::MapAccess<'de>>(
+        mut members: support::Members<A>,
+    ) -> Result<Self, A::Error> {
+        let mut note = None;
+        let mut by = None;
+        let mut extra = ::mcp_tasks_types::Extra::new();
+        while let Some(member) = members.next(&mut extra)? {
+            match member {
+                0 => members.optional(&mut note),
+                1 => members.optional(&mut by),
+                _ => members.skip(),
+            }?;
+        }
+        if note.is_none() && by.is_none() {
+            return Err(
+                serde::de::Error::custom("expected at least one of `note`, `by`"),
+            );
+        }
+        Ok(Self { note, by, extra })
+    }
+}
+impl serde::Serialize for Note {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut writer = support::Writer::begin(serializer)?;
+        writer.optional("note", &self.note);
+        writer.optional("by", &self.by);
+        writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
+    }
+}
+/// A text, a note or a circle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// With `text`.
     Text(TextBody),
+    /// With `note`.
+    Note(Note),
     /// With `type` `circle`.
     Circle(Circle),
 }
@@ -300,6 +382,7 @@ impl serde::Serialize for Body {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(value) => value.serialize(serializer),
+            Self::Note(value) => value.serialize(serializer),
             Self::Circle(value) => value.serialize(serializer),
         }
     }
@@ -317,6 +400,12 @@ impl From<TextBody> for Body {
         Self::Text(value)
     }
 }
+impl From<Note> for Body {
+    #[inline]
+    fn from(value: Note) -> Self {
+        Self::Note(value)
+    }
+}
 impl From<Circle> for Body {
     #[inline]
     fn from(value: Circle) -> Self {
@@ -324,14 +413,17 @@ impl From<Circle> for Body {
     }
 }
 impl support::MemberUnion for Body {
-    const EXPECTED: &'static str = "an object of type `Body`: `TextBody` (with `text`), or `Circle` (with `type` `circle`)";
+    const EXPECTED: &'static str = "an object of type `Body`: `TextBody` (with `text`), or `Note` (with `note`), or `Circle` (with `type` `circle`)";
     #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.has("text") {
             return Some(0);
         }
-        if members.is("type", &["circle"]) {
+        if members.holds("note") {
             return Some(1);
+        }
+        if members.is("type", &["circle"]) {
+            return Some(2);
         }
         None
     }
@@ -341,7 +433,8 @@ impl support::MemberUnion for Body {
     ) -> Result<Self, D::Error> {
         match arm {
             0 => serde::Deserialize::deserialize(deserializer).map(Self::Text),
-            1 => serde::Deserialize::deserialize(deserializer).map(Self::Circle),
+            1 => serde::Deserialize::deserialize(deserializer).map(Self::Note),
+            2 => serde::Deserialize::deserialize(deserializer).map(Self::Circle),
             _ => Err(serde::de::Error::custom(Self::EXPECTED)),
         }
     }

@@ -2398,7 +2398,7 @@ impl<'de> support::Object<'de> for InputRequiredResult {
         if !(members.has(0)) {
             return Err(members.missing(&[0]));
         }
-        if !members.has(2) && !members.has(3) {
+        if input_requests.is_none() && request_state.is_none() {
             return Err(
                 serde::de::Error::custom(
                     "expected at least one of `inputRequests`, `requestState`",
@@ -3930,7 +3930,7 @@ impl support::MemberUnion for PrimitiveSchemaDefinition {
         if members.is("type", &["boolean"]) {
             return Some(1);
         }
-        if members.has("enumNames") || members.has("enum") || members.has("oneOf")
+        if members.holds("enumNames") || members.has("enum") || members.has("oneOf")
             || members.has("items/enum") || members.has("items/anyOf")
         {
             return Some(2);
@@ -4503,7 +4503,7 @@ impl support::MemberUnion for EnumSchema {
     const EXPECTED: &'static str = "an object of type `EnumSchema`: `LegacyTitledEnumSchema` (with `enumNames`), or `SingleSelectEnumSchema` (with `enum` or with `oneOf`), or `MultiSelectEnumSchema` (with `items/enum` or with `items/anyOf`)";
     #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
-        if members.has("enumNames") {
+        if members.holds("enumNames") {
             return Some(0);
         }
         if members.has("enum") || members.has("oneOf") {

@@ -1,0 +1,4 @@
+//! Messages of 2025-11-25: the raw envelope beside the types of whole messages. The input is the message.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mcp_tasks_types_fuzz::message("2025-11-25", bytes));

@@ -1,0 +1,4 @@
+//! Every wire type of 2026-07-28. The input is a line with the schema name of the type, then the text.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mcp_tasks_types_fuzz::any_type("2026-07-28", bytes));
