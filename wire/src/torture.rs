@@ -29,6 +29,8 @@ const USAGE: &str = "usage: torture --store KIND [--replicas N] [--seconds S] [-
 
 /// How long tasks may take to come to their end when load and kills have stopped.
 const DRAIN: Duration = Duration::from_secs(60);
+/// How long, when tasks are lost anyway.
+const DRAIN_BROKEN: Duration = Duration::from_secs(3);
 /// How many clients there are.
 const CLIENTS: u64 = 6;
 
@@ -120,7 +122,7 @@ fn torture(options: &Options) -> Result<Tally, Failure> {
     })?;
     let kills = cluster.kills();
     let mut tally = tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    client::drain(&cluster, &mut tally, now() + DRAIN);
+    client::drain(&cluster, &mut tally, now() + if options.broken { DRAIN_BROKEN } else { DRAIN });
     tally.kills = kills;
     tally.effects(&effects::read(&cluster.effects())?);
     tally.duration_ms = started.elapsed().as_millis();

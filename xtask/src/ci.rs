@@ -21,6 +21,7 @@ pub(crate) fn run() -> ExitCode {
         ("codegen --check", ourselves(&["codegen", "--check"])),
         ("samples --check", ourselves(&["samples", "--check"])),
         ("demo", ourselves(&["demo"])),
+        ("torture sqlite", ourselves(&["torture", "--store", "sqlite", "--seconds", "10"])),
         // What is published builds from its archive alone.
         (
             "package of the types",

@@ -36,6 +36,8 @@ usage: cargo xtask COMMAND
   fuzz [--seconds N] [TARGET...]
                       random bytes against the types, a minute each
   demo                drive the example server through the reference sequence
+  torture --store KIND [--replicas N] [--seconds S] [--seed X] [--broken]
+                      load servers that are killed, and hold the outcome against the promises
   tidy                tell where the house rules are not kept
   ci                  formatting, lints, documentation, tidy, codegen --check, demo";
 
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "demo" => demo::run(&rest),
+        "torture" => run::torture(&rest),
         "tidy" => run::without_arguments(&command, &rest, || run::reported(tidy::run(&run::root()))),
         "ci" => run::without_arguments(&command, &rest, ci::run),
         "help" | "--help" | "-h" => {

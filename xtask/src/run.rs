@@ -29,6 +29,12 @@ pub(crate) fn wire_package(command: &str, arguments: &[String], shows_building: 
     passed_on(cargo.arg("--").arg(command).args(arguments))
 }
 
+/// The torture, which alone needs the runtime compiled.
+pub(crate) fn torture(arguments: &[String]) -> ExitCode {
+    let mut cargo = cargo(&["run", "--quiet", "--package", "mcp-tasks-wire", "--features", "torture", "--"]);
+    passed_on(cargo.arg("torture").args(arguments))
+}
+
 /// Runs a command in our place: its exit status becomes ours.
 pub(crate) fn passed_on(command: &mut Command) -> ExitCode {
     match command.status() {
