@@ -17,7 +17,7 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("mcp-tasks-macros", &[]),
     ("mcp-tasks", &["mcp-tasks-types", "mcp-tasks-macros"]),
     ("xtask", &["mcp-tasks-codegen"]),
-    ("mcp-tasks-wire", &["mcp-tasks-types"]),
+    ("mcp-tasks-wire", &["mcp-tasks-types", "mcp-tasks"]),
     ("mcp-tasks-examples", &["mcp-tasks"]),
     ("mcp-tasks-example-vendor", &["mcp-tasks-types"]),
 ];

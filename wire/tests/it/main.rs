@@ -1,0 +1,3 @@
+//! The commands as processes.
+
+mod torture;
