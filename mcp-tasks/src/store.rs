@@ -5,6 +5,7 @@
 
 mod dynamic;
 mod memory;
+mod sealed;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
@@ -18,6 +19,7 @@ use tokio::sync::broadcast;
 
 pub(crate) use dynamic::DynStore;
 pub use memory::MemoryStore;
+pub use sealed::{Seal, SealError, SealedStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 

@@ -39,4 +39,5 @@ mod store;
 #[cfg(feature = "sqlite")]
 mod store_model;
 mod store_rules;
+mod store_sealed;
 mod support;

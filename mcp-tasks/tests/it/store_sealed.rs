@@ -1,0 +1,81 @@
+//! Payloads under a seal.
+
+use mcp_tasks::record::{ErrorRecord, InputRecord, InputState, State, StepRecord, ToolFingerprint};
+use mcp_tasks::store::{Parts, Seal, SealError, SealedStore};
+use mcp_tasks::testing::{Backend, reopened, store_contract};
+use mcp_tasks::types::{RawJson, RawObject, TaskId, Timestamp};
+use mcp_tasks::{MemoryStore, Owner, Store, StoreError, StoreErrorKind, TaskRecord};
+
+/// No cipher, but one that notices another key and another task.
+struct Shifted(u8);
+
+impl Seal for Shifted {
+    fn seal(&self, task: &TaskId, plain: &[u8]) -> Result<Vec<u8>, SealError> {
+        let bound = [task.as_str().as_bytes(), b"|", plain].concat();
+        Ok(bound.iter().map(|byte| byte.wrapping_add(self.0)).collect())
+    }
+
+    fn open(&self, task: &TaskId, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+        let bound: Vec<u8> = sealed.iter().map(|byte| byte.wrapping_sub(self.0)).collect();
+        let plain = bound.strip_prefix(task.as_str().as_bytes()).and_then(|rest| rest.strip_prefix(b"|"));
+        plain.map(<[u8]>::to_vec).ok_or_else(|| SealError::new("another key or another task"))
+    }
+}
+
+struct Sealed(MemoryStore);
+
+impl Backend for Sealed {
+    type Store = SealedStore<MemoryStore, Shifted>;
+
+    async fn open(&self) -> Result<Self::Store, StoreError> {
+        Ok(SealedStore::new(reopened(&self.0), Shifted(3)))
+    }
+}
+
+#[tokio::test]
+async fn sealed_store_keeps_the_contract() {
+    store_contract(|| Sealed(MemoryStore::new())).await.unwrap();
+}
+
+const SECRET: &str = "a secret";
+
+/// A record that says the secret wherever something can be said.
+fn secretive(id: &str) -> TaskRecord {
+    let now = Timestamp::from_unix_millis(1_767_225_600_000);
+    let tool = ToolFingerprint::new("tool", "digest", None);
+    let mut record = TaskRecord::new(id.into(), Owner::anonymous(), "tools/call", tool, now);
+    let value = || RawJson::new(&serde_json::json!({"said": SECRET})).unwrap();
+    record.params = Some(RawObject::try_from(value()).unwrap());
+    record.status_message = Some(SECRET.to_owned());
+    record.state = State::Failed { error: ErrorRecord::new(-1, SECRET).with_data(value()) };
+    let mut input = InputRecord::new("key", value(), "print");
+    input.state = InputState::Answered { response: value() };
+    record.inputs.push(input);
+    record.steps.push(StepRecord::new("step", "print", value()));
+    record
+}
+
+#[tokio::test]
+async fn nothing_that_was_said_is_stored_in_the_clear() {
+    let memory = MemoryStore::new();
+    let store = SealedStore::new(reopened(&memory), Shifted(3));
+    let record = secretive("tsk_1");
+    assert_eq!(*store.insert(record.clone()).await.unwrap(), record);
+    let inner = memory.load(&"tsk_1".into(), Parts::Whole).await.unwrap().unwrap();
+    let stored = mcp_tasks::types::to_string(&*inner).unwrap();
+    assert!(!stored.contains("secret"), "{stored}");
+    assert_eq!(*store.load(&"tsk_1".into(), Parts::Whole).await.unwrap().unwrap(), record);
+}
+
+#[tokio::test]
+async fn payload_that_cannot_be_opened_is_corrupt_and_one_from_before_the_seal_is_read() {
+    let memory = MemoryStore::new();
+    SealedStore::new(reopened(&memory), Shifted(3)).insert(secretive("tsk_1")).await.unwrap();
+    let other_key = SealedStore::new(reopened(&memory), Shifted(4));
+    let error = other_key.load(&"tsk_1".into(), Parts::Head).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+    assert!(error.to_string().contains("tsk_1"), "{error}");
+    memory.insert(secretive("tsk_2")).await.unwrap();
+    let before = other_key.load(&"tsk_2".into(), Parts::Whole).await.unwrap().unwrap();
+    assert_eq!(*before, secretive("tsk_2"));
+}
