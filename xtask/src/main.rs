@@ -25,8 +25,9 @@ usage: cargo xtask COMMAND
   codegen [--check]   write the generated types from schema/, or tell what is stale
   codegen --schema DIR --out DIR [--root PATH] [--check]
                       the same for an extension of somebody else's
-  schema drift --generation G FILE...
-                      our schema against a published one
+  schema drift --generation G [--write] FILE...
+                      our schema against a published one; --write notes in the
+                      listed differences what is published there
   schema diff OLD NEW what changed between two schema folders, and whom it breaks
   wire [--list]       read and write back messages, one JSON line each
   test [--long]       run all tests and print how many passed
