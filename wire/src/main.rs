@@ -2,6 +2,7 @@
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 mod demo;
+mod samples;
 mod wire;
 
 use std::process::ExitCode;
@@ -13,8 +14,9 @@ fn main() -> ExitCode {
     match command.as_str() {
         "wire" => wire::run(&rest),
         "demo" => demo::run(&rest),
+        "samples" => samples::run(&rest),
         other => {
-            eprintln!("mcp-tasks-wire: unknown command `{other}`; there are `wire` and `demo`");
+            eprintln!("mcp-tasks-wire: unknown command `{other}`; there are `wire`, `demo` and `samples`");
             ExitCode::from(2)
         }
     }

@@ -31,11 +31,14 @@ usage: cargo xtask COMMAND
   schema diff OLD NEW what changed between two schema folders, and whom it breaks
   wire [--list]       read and write back messages, one JSON line each
   test [--long]       run all tests and print how many passed
-  samples [--check]   write the messages that types accept, reject and read leniently
+  samples [--check]   write the messages that types accept, reject and read leniently, have
+                      the types read them, and print how many there are
   bench types         reading and writing beside other crates
   demo                drive the example server through the reference sequence
   tidy                tell where the house rules are not kept
-  ci                  formatting, lints, documentation, tidy, codegen --check, demo";
+  ci                  all that has to hold besides the tests: formatting, lints, documentation,
+                      tidy, cargo-deny, generated files and samples, drift, demo, packages, the
+                      types beside a validator";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);

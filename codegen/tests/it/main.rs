@@ -6,6 +6,7 @@ mod drift;
 mod golden;
 mod refuses;
 mod reports;
+mod samples;
 
 use mcp_tasks_codegen::{Error, Generation, Options, TextFile, generate};
 
