@@ -4,6 +4,7 @@
 mod diff;
 mod drift;
 mod golden;
+mod reference;
 mod refuses;
 mod reports;
 mod samples;
