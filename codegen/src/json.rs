@@ -208,3 +208,28 @@ impl<'de> Deserialize<'de> for Json {
         deserializer.deserialize_any(JsonVisitor)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Json;
+
+    /// Quadratic time would be minutes.
+    #[test]
+    fn a_member_that_comes_twice_is_found_among_very_many() {
+        let mut members: Vec<String> = (0..200_000).map(|n| format!("\"m{n}\":1")).collect();
+        assert!(Json::parse("a.json", &format!("{{{}}}", members.join(","))).is_ok());
+        members.push("\"m7\":2".to_owned());
+        let errors = Json::parse("a.json", &format!("{{\"b\":{{{}}}}}", members.join(","))).unwrap_err();
+        assert_eq!(errors[0].to_string(), "a.json #/b/m7: the member `m7` comes twice");
+        assert_eq!(errors.len(), 1);
+    }
+
+    #[test]
+    fn integers_beyond_ours_are_written_as_they_were_read() {
+        for text in ["18446744073709551615", "9223372036854775807", "-9223372036854775808"] {
+            let mut written = String::new();
+            Json::parse("a.json", text).unwrap().write(0, &mut written);
+            assert_eq!(written, text);
+        }
+    }
+}
