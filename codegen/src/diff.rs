@@ -14,7 +14,7 @@
 //! its writers, and so does the loss of a definition that nothing else referred to.
 //!
 //! The marks are about the wire. Code that names the types goes on compiling, since each revision is a module of its
-//! own. What no type keeps is not compared: descriptions, the formats of texts, the bounds of numbers that are not
+//! own; where the same revision gets other names, in Rust only, a row says so. What no type keeps is not compared: descriptions, the formats of texts, the bounds of numbers that are not
 //! integers.
 
 mod union;
@@ -104,6 +104,10 @@ pub enum Kind {
     Arm,
     /// A method came or went, or is sent in another direction.
     Method,
+    /// A request is answered with another definition.
+    Result,
+    /// A request is routed by another member of its parameters, which a header repeats.
+    Routing,
     /// The identifier of an extension.
     Extension,
     /// An error code came or went.
@@ -112,7 +116,7 @@ pub enum Kind {
     Data,
     /// The HTTP status of an error code.
     HttpStatus,
-    /// Only the name in Rust is another.
+    /// Only the name in Rust is another: messages are the same, and source that has the old name does not compile.
     RustName,
 }
 
@@ -153,6 +157,8 @@ impl fmt::Display for Kind {
             Self::Payload => "payload",
             Self::Arm => "arm",
             Self::Method => "method",
+            Self::Result => "result",
+            Self::Routing => "routing",
             Self::Extension => "extension",
             Self::Code => "error code",
             Self::Data => "error data",

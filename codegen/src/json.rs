@@ -3,6 +3,7 @@
 //! serde_json's own `Value` sorts members (or, with a feature that would leak into every crate of a build, keeps
 //! their order) and drops duplicates; a schema file needs neither.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -15,6 +16,8 @@ pub(crate) enum Json {
     Null,
     Bool(bool),
     Integer(i64),
+    /// An integer beyond `Integer`, which only bounds in the schemas of others are.
+    Unsigned(u64),
     Number(f64),
     Text(String),
     Array(Vec<Self>),
@@ -36,9 +39,10 @@ impl Json {
     fn find_duplicates(&self, file: &str, pointer: &str, errors: &mut Errors) {
         match self {
             Self::Object(members) => {
-                for (index, (name, value)) in members.iter().enumerate() {
+                let mut seen = BTreeSet::new();
+                for (name, value) in members {
                     let place = child(pointer, name);
-                    if members[..index].iter().any(|(earlier, _)| earlier == name) {
+                    if !seen.insert(name) {
                         errors.push(Error::new(file, &place, format!("the member `{name}` comes twice")));
                     }
                     value.find_duplicates(file, &place, errors);
@@ -49,7 +53,12 @@ impl Json {
                     item.find_duplicates(file, &child(pointer, &index.to_string()), errors);
                 }
             }
-            Self::Null | Self::Bool(_) | Self::Integer(_) | Self::Number(_) | Self::Text(_) => {}
+            Self::Null
+            | Self::Bool(_)
+            | Self::Integer(_)
+            | Self::Unsigned(_)
+            | Self::Number(_)
+            | Self::Text(_) => {}
         }
     }
 
@@ -119,6 +128,7 @@ impl Json {
             Self::Null => out.push_str("null"),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
             Self::Integer(number) => out.push_str(&number.to_string()),
+            Self::Unsigned(number) => out.push_str(&number.to_string()),
             Self::Number(number) => out.push_str(&number.to_string()),
             Self::Text(text) => out.push_str(&serde_json::Value::from(text.as_str()).to_string()),
             Self::Array(items) if items.is_empty() => out.push_str("[]"),
@@ -172,7 +182,7 @@ impl<'de> Deserialize<'de> for Json {
                 Ok(Json::Integer(number))
             }
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<Json, E> {
-                i64::try_from(number).map(Json::Integer).map_err(|_| E::custom("an integer beyond 64 bits"))
+                Ok(i64::try_from(number).map_or(Json::Unsigned(number), Json::Integer))
             }
             fn visit_f64<E: de::Error>(self, number: f64) -> Result<Json, E> {
                 Ok(Json::Number(number))
@@ -196,5 +206,30 @@ impl<'de> Deserialize<'de> for Json {
             }
         }
         deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Json;
+
+    /// Quadratic time would be minutes.
+    #[test]
+    fn a_member_that_comes_twice_is_found_among_very_many() {
+        let mut members: Vec<String> = (0..200_000).map(|n| format!("\"m{n}\":1")).collect();
+        assert!(Json::parse("a.json", &format!("{{{}}}", members.join(","))).is_ok());
+        members.push("\"m7\":2".to_owned());
+        let errors = Json::parse("a.json", &format!("{{\"b\":{{{}}}}}", members.join(","))).unwrap_err();
+        assert_eq!(errors[0].to_string(), "a.json #/b/m7: the member `m7` comes twice");
+        assert_eq!(errors.len(), 1);
+    }
+
+    #[test]
+    fn integers_beyond_ours_are_written_as_they_were_read() {
+        for text in ["18446744073709551615", "9223372036854775807", "-9223372036854775808"] {
+            let mut written = String::new();
+            Json::parse("a.json", text).unwrap().write(0, &mut written);
+            assert_eq!(written, text);
+        }
     }
 }

@@ -64,9 +64,11 @@
 //! |---|---|
 //! | [`generate`] | the Rust files, and each folder as one file for validators |
 //! | [`diff::diff`] | what changed from one to another, and whom it breaks |
-//! | [`drift::drift`] | how one differs from a published schema |
+//! | [`drift::drift`] | how one differs from a published schema, but for what is listed |
+//! | [`drift::with_published`] | the list with what is published in each place |
 //! | [`reference::reference`] | a reference of several, side by side |
 //! | [`samples::samples`] | messages that its types have to take, and to refuse |
+//! | [`samples::readme`] | what a folder of those says of itself |
 
 mod accept;
 mod check;
@@ -84,6 +86,7 @@ mod names;
 pub mod reference;
 mod render;
 pub mod samples;
+mod words;
 
 pub use error::Error;
 

@@ -1,6 +1,7 @@
 //! From schema to model: every decision about shape is taken here. What has none of the shapes of the dialect is an
 //! error at its place.
 
+mod details;
 mod keywords;
 mod shapes;
 mod unions;
@@ -49,6 +50,7 @@ pub(crate) fn lower(sources: &[Source], config: &Config, config_path: &str) -> R
                     schema_name: name.clone(),
                     rust_name: lowering.rust_name(name),
                     docs,
+                    details: details::details(schema),
                     kind,
                 });
             }

@@ -34,7 +34,18 @@ pub(crate) struct Item {
     pub(crate) schema_name: String,
     pub(crate) rust_name: String,
     pub(crate) docs: String,
+    pub(crate) details: Details,
     pub(crate) kind: ItemKind,
+}
+
+/// What a schema says of a plain value that no type enforces.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Details {
+    /// The JSON type, where it is one.
+    pub(crate) json_type: Option<String>,
+    pub(crate) format: Option<String>,
+    pub(crate) minimum: Option<f64>,
+    pub(crate) maximum: Option<f64>,
 }
 
 #[derive(Debug)]
@@ -114,6 +125,7 @@ pub(crate) struct Member {
     pub(crate) docs: String,
     pub(crate) presence: Presence,
     pub(crate) shape: TypeRef,
+    pub(crate) details: Details,
     /// Whether its name is a key of the protocol's own in a `_meta` object.
     pub(crate) meta_key: bool,
 }

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::model::{
-    Constant, ConstantValue, ErrorCode, Item, ItemKind, Model, Part, Presence, TypeRef, Union, Variant,
+    Constant, ConstantValue, Details, ErrorCode, Item, ItemKind, Member, Model, Object, Part, Presence,
+    TypeRef, Union, Variant,
 };
+use crate::words::condition_words;
 use crate::{Error, Generation, TextFile};
 
 /// The reference of some generations, oldest first.
@@ -18,29 +20,60 @@ pub fn reference(generations: &[Generation]) -> Result<TextFile, Vec<Error>> {
     let mut out = String::from(
         "<!-- Made by `cargo xtask codegen` from schema/. Do not edit. -->\n\n# Protocol reference\n\n\
          Every message, `_meta` key, error and status of the protocol revisions side by side, and every type below.\n\
-         A column is empty where the revision has no such thing.\n",
+         A column is empty where the revision has no such thing.\n\n\
+         Every object is open: members that are not described here are kept. \
+         Formats and bounds are for validators: of them types enforce those of types written by hand, such as a \
+         moment, and that what is not negative is not.\n",
     );
+    contents(&mut out, &models);
     let names: Vec<&str> = models.iter().map(|model| model.generation.as_str()).collect();
-    side_by_side(&mut out, "Methods", "method", &names, &models.iter().map(methods).collect::<Vec<_>>());
-    side_by_side(&mut out, "`_meta` keys", "key", &names, &models.iter().map(meta_keys).collect::<Vec<_>>());
-    side_by_side(
-        &mut out,
-        "Task statuses",
-        "status",
-        &names,
-        &models.iter().map(statuses).collect::<Vec<_>>(),
-    );
-    side_by_side(&mut out, "Errors", "code", &names, &models.iter().map(errors).collect::<Vec<_>>());
+    let mut table = |title, key, column: fn(&Model) -> Column| {
+        side_by_side(&mut out, title, key, &names, &models.iter().map(column).collect::<Vec<_>>());
+    };
+    table(METHODS, "method", methods);
+    table(META_KEYS, "key", meta_keys);
+    table(STATUSES, "status", statuses);
+    table(ERRORS, "code", errors);
     for model in &models {
         // Writing to a string cannot fail.
-        let _ = write!(out, "\n## Types of {}\n", model.generation);
-        for file in &model.files {
-            for item in &file.items {
-                describe(&mut out, model, item);
-            }
+        let _ = write!(out, "\n## {}\n", types_of(model));
+        for item in model.items() {
+            describe(&mut out, model, item);
         }
     }
     Ok(TextFile::new("reference.md", out))
+}
+
+/// The tables of all revisions, by their titles.
+const METHODS: &str = "Methods";
+const META_KEYS: &str = "`_meta` keys";
+const STATUSES: &str = "Task statuses";
+const ERRORS: &str = "Errors";
+
+fn types_of(model: &Model) -> String {
+    format!("Types of {}", model.generation)
+}
+
+/// Links to the tables and to each type, in the order in which they come.
+fn contents(out: &mut String, models: &[Model]) {
+    out.push_str("\n## Contents\n\n");
+    for title in [METHODS, META_KEYS, STATUSES, ERRORS] {
+        let _ = writeln!(out, "- {}", heading_link(title));
+    }
+    for model in models {
+        let _ = writeln!(out, "- {}", heading_link(&types_of(model)));
+        for file in model.files.iter().filter(|file| !file.items.is_empty()) {
+            let links: Vec<String> = file.items.iter().map(|item| link(model, &item.schema_name)).collect();
+            let _ = writeln!(out, "  - {}: {}", file.stem, links.join(", "));
+        }
+    }
+}
+
+/// A link to a heading, by the name that Markdown gives it: small letters, digits, `-` and `_`, and `-` for blanks.
+fn heading_link(title: &str) -> String {
+    let kept = title.to_lowercase().replace(' ', "-");
+    let kept: String = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect();
+    format!("[{title}](#{kept})")
 }
 
 type Column = BTreeMap<String, String>;
@@ -70,10 +103,24 @@ fn methods(model: &Model) -> Column {
         if let ItemKind::Object(object) = &item.kind
             && let Some(method) = &object.method
         {
-            out.insert(method.name.clone(), link(model, &item.schema_name));
+            let text = format!("{}<br>{}", link(model, &item.schema_name), sent(model, object));
+            out.insert(method.name.clone(), text);
         }
     }
     out
+}
+
+/// Who sends a message, and what it is answered with.
+fn sent(model: &Model, object: &Object) -> String {
+    let direction = match object.direction.as_deref() {
+        Some("client-to-server") => "from client to server",
+        Some("server-to-client") => "from server to client",
+        _ => "in both directions",
+    };
+    match object.method.as_ref().and_then(|method| method.result.as_ref()) {
+        Some(result) => format!("{direction}<br>answered with {}", link(model, result)),
+        None => format!("{direction}<br>no answer"),
+    }
 }
 
 fn meta_keys(model: &Model) -> Column {
@@ -124,44 +171,20 @@ fn errors(model: &Model) -> Column {
 }
 
 fn describe(out: &mut String, model: &Model, item: &Item) {
-    let _ =
-        write!(out, "\n### {}\n\n<a id=\"{}\"></a>\n", item.schema_name, anchor(model, &item.schema_name));
-    if item.rust_name != item.schema_name && !matches!(item.kind, ItemKind::Replaced(_)) {
-        let _ = writeln!(out, "Rust: `{}`.", item.rust_name);
+    let Item { schema_name, rust_name, docs, details, kind } = item;
+    let anchor = anchor(model, schema_name);
+    let _ = write!(out, "\n### {schema_name} ({})\n\n<a id=\"{anchor}\"></a>\n", model.generation);
+    if rust_name != schema_name && !matches!(kind, ItemKind::Replaced(_)) {
+        let _ = writeln!(out, "Rust: `{rust_name}`.");
     }
-    let _ = writeln!(out, "{}", item.docs);
-    match &item.kind {
-        ItemKind::Object(object) => {
-            if object.parts.is_empty() {
-                return;
-            }
-            out.push_str("\n| member | type | presence | |\n|---|---|---|---|\n");
-            for part in &object.parts {
-                match part {
-                    Part::Constant(constant) => constant_row(out, constant),
-                    Part::Member(member) => {
-                        let presence = match member.presence {
-                            Presence::Required => "required",
-                            Presence::Nullable => "required, may be null",
-                            Presence::Optional => "",
-                        };
-                        let (shape, docs) = (shape(model, &member.shape), cell(&member.docs));
-                        let _ = writeln!(out, "| `{}` | {shape} | {presence} | {docs} |", member.name);
-                    }
-                    Part::State(name) => {
-                        let _ = writeln!(out, "| *by state* | {} | required | |", link(model, name));
-                    }
-                }
-            }
-            if !object.at_least_one.is_empty() {
-                let _ = writeln!(out, "\nAt least one of `{}`.", object.at_least_one.join("`, `"));
-            }
-        }
+    let _ = writeln!(out, "{docs}");
+    match kind {
+        ItemKind::Object(object) => describe_object(out, model, object),
         ItemKind::State(state) => {
             let _ = writeln!(out, "\n| `{}` | members | |\n|---|---|---|", state.tag);
             for arm in &state.arms {
                 let members: Vec<_> =
-                    arm.members.iter().map(|m| format!("`{}`: {}", m.name, shape(model, &m.shape))).collect();
+                    arm.members.iter().map(|m| format!("`{}`: {}", m.name, of(model, m))).collect();
                 let _ = writeln!(out, "| `{}` | {} | {} |", arm.value, members.join("<br>"), cell(&arm.docs));
             }
         }
@@ -171,21 +194,83 @@ fn describe(out: &mut String, model: &Model, item: &Item) {
                 let _ = writeln!(out, "| `{}` | {} |", variant.value, cell(&variant.docs));
             }
         }
-        ItemKind::Union(union) => {
-            let arms: Vec<String> = match union {
-                Union::Kind(arms) => arms.iter().map(|arm| shape(model, &arm.shape)).collect(),
-                Union::Tag { tag, arms } => arms
-                    .iter()
-                    .map(|arm| format!("`{tag}: {}` {}", arm.value, link(model, &arm.target)))
-                    .collect(),
-                Union::Member(arms) => arms.iter().map(|arm| link(model, &arm.target)).collect(),
-            };
-            let _ = writeln!(out, "\nOne of: {}.", arms.join(", "));
-        }
+        ItemKind::Union(union) => describe_union(out, model, union),
         ItemKind::Newtype(inner) => {
-            let _ = writeln!(out, "\n{}.", shape(model, inner));
+            let _ = writeln!(out, "\nJSON: {}.", shape(model, inner, details));
         }
-        ItemKind::ErrorCodes(_) | ItemKind::Replaced(_) => {}
+        ItemKind::ErrorCodes(codes) => {
+            let codes: Vec<String> =
+                codes.iter().map(|code| format!("`{}` {}", code.code, code.variant)).collect();
+            let table = heading_link(ERRORS);
+            let _ = writeln!(out, "\nJSON: integer, one of {} or another; see {table}.", codes.join(", "));
+        }
+        ItemKind::Replaced(_) => {
+            let kind = details.json_type.as_deref().unwrap_or("any value");
+            let _ = writeln!(out, "\nJSON: {}.", detailed(kind, details));
+        }
+    }
+}
+
+fn describe_object(out: &mut String, model: &Model, object: &Object) {
+    if let Some(method) = &object.method {
+        let sent = sent(model, object).replace("<br>", ", ");
+        let _ = writeln!(out, "\nMethod `{}`, {sent}.", method.name);
+        if let Some(name) = &method.routed_by {
+            let _ = writeln!(out, "Over HTTP the header `Mcp-Name` repeats `params.{name}`.");
+        }
+    }
+    if let Some(extension) = &object.extension {
+        let _ = writeln!(out, "\nSettings of the extension `{extension}`.");
+    }
+    if object.parts.is_empty() {
+        out.push_str("\nJSON: object.\n");
+        return;
+    }
+    out.push_str("\n| member | type | presence | |\n|---|---|---|---|\n");
+    for part in &object.parts {
+        match part {
+            Part::Constant(constant) => constant_row(out, constant),
+            Part::Member(member) => {
+                let presence = match member.presence {
+                    Presence::Required => "required",
+                    Presence::Nullable => "required, may be null",
+                    Presence::Optional => "",
+                };
+                let (shape, docs) = (of(model, member), cell(&member.docs));
+                let _ = writeln!(out, "| `{}` | {shape} | {presence} | {docs} |", member.name);
+            }
+            Part::State(name) => {
+                let _ = writeln!(out, "| *by state* | {} | required | |", link(model, name));
+            }
+        }
+    }
+    if !object.at_least_one.is_empty() {
+        let _ = writeln!(out, "\nAt least one of `{}`.", object.at_least_one.join("`, `"));
+    }
+}
+
+fn describe_union(out: &mut String, model: &Model, union: &Union) {
+    let (title, arms): (_, Vec<String>) = match union {
+        Union::Kind(arms) => {
+            let shape = |arm: &crate::model::KindArm| shape(model, &arm.shape, &Details::default());
+            ("One of, by the kind of value:", arms.iter().map(shape).collect())
+        }
+        Union::Tag { tag, arms } => (
+            "One of, by its tag:",
+            arms.iter()
+                .map(|arm| format!("`{tag}` is `{}`: {}", arm.value, link(model, &arm.target)))
+                .collect(),
+        ),
+        Union::Member(arms) => (
+            "The first that fits:",
+            arms.iter()
+                .map(|arm| format!("{}: {}", condition_words(&arm.condition), link(model, &arm.target)))
+                .collect(),
+        ),
+    };
+    let _ = write!(out, "\n{title}\n\n");
+    for arm in arms {
+        let _ = writeln!(out, "- {arm}");
     }
 }
 
@@ -198,18 +283,35 @@ fn constant_row(out: &mut String, constant: &Constant) {
     let _ = writeln!(out, "| `{}` | `{value}` | required | {note} |", constant.name);
 }
 
-fn shape(model: &Model, shape_ref: &TypeRef) -> String {
+/// The type of a member.
+fn of(model: &Model, member: &Member) -> String {
+    shape(model, &member.shape, &member.details)
+}
+
+fn shape(model: &Model, shape_ref: &TypeRef, details: &Details) -> String {
     match shape_ref {
         TypeRef::Named(name) => link(model, name),
-        TypeRef::Text => "string".to_owned(),
+        TypeRef::Text => detailed("string", details),
         TypeRef::Unsigned => "integer, not negative".to_owned(),
         TypeRef::Millis => "number of milliseconds, not negative".to_owned(),
         TypeRef::Integer => "integer".to_owned(),
-        TypeRef::Number => "number".to_owned(),
+        TypeRef::Number => detailed("number", details),
         TypeRef::Boolean => "boolean".to_owned(),
-        TypeRef::List(item) => format!("list of {}", shape(model, item)),
-        TypeRef::Map(value) => format!("map to {}", shape(model, value)),
+        TypeRef::List(item) => format!("list of {}", shape(model, item, details)),
+        TypeRef::Map(value) => format!("map to {}", shape(model, value, details)),
     }
+}
+
+/// A plain type with its format and bounds.
+fn detailed(kind: &str, details: &Details) -> String {
+    let format = details.format.as_ref().map(|format| format!(" ({format})")).unwrap_or_default();
+    let bounds = match (details.minimum, details.maximum) {
+        (Some(minimum), Some(maximum)) => format!(", {minimum} to {maximum}"),
+        (Some(minimum), None) => format!(", at least {minimum}"),
+        (None, Some(maximum)) => format!(", at most {maximum}"),
+        (None, None) => String::new(),
+    };
+    format!("{kind}{format}{bounds}")
 }
 
 fn link(model: &Model, name: &str) -> String {

@@ -1,13 +1,19 @@
 //! Messages that types have to accept, to reject, or to read although the schema refuses them: made from the same
 //! model as the types, so that a rule that is in the schema is in both.
 //!
-//! A sample is one line of JSON: type, case, value and, where it says more than the case, the reason.
+//! A sample is one line of JSON: type, case, value and, where it is read leniently, the reason.
+
+mod readme;
+mod value;
 
 use std::collections::BTreeMap;
 
+pub use self::readme::readme;
+use self::value::Values;
 use crate::json::Json;
 use crate::model::{
-    Condition, ConstantValue, Item, ItemKind, Member, Object, Part, Presence, TypeRef, Union,
+    Condition, ConstantValue, Details, Item, ItemKind, Member, Object, Part, Presence, State, TagArm,
+    TypeRef, Union,
 };
 use crate::{Error, Generation, TextFile};
 
@@ -24,6 +30,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 3] = [Self::Accept, Self::Reject, Self::Lenient];
+
     /// The name of the verdict's file.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -42,20 +51,18 @@ impl Verdict {
 /// As [`generate`](crate::generate).
 pub fn samples(generation: &Generation) -> Result<Vec<TextFile>, Vec<Error>> {
     let model = crate::model_of(generation)?;
-    let maker = Maker { items: model.items().map(|item| (item.schema_name.as_str(), item)).collect() };
-    let mut files: BTreeMap<Verdict, String> = BTreeMap::new();
-    for verdict in [Verdict::Accept, Verdict::Reject, Verdict::Lenient] {
-        files.insert(verdict, String::new());
-    }
+    let maker = Maker { values: Values::new(model.items()) };
+    let mut files: BTreeMap<Verdict, String> = Verdict::ALL.map(|verdict| (verdict, String::new())).into();
     for item in model.items() {
         for sample in maker.samples(item) {
-            let line = Json::Object(vec![
+            let mut line = vec![
                 ("type".to_owned(), text(&item.schema_name)),
                 ("case".to_owned(), text(&sample.case)),
                 ("value".to_owned(), sample.value),
-            ]);
+            ];
+            line.extend(sample.reason.map(|reason| ("reason".to_owned(), text(reason))));
             let file = files.entry(sample.verdict).or_default();
-            line.write_line(file);
+            Json::Object(line).write_line(file);
             file.push('\n');
         }
     }
@@ -67,71 +74,99 @@ struct Sample {
     verdict: Verdict,
     case: String,
     value: Json,
+    /// Why it is read.
+    reason: Option<&'static str>,
 }
 
 impl Sample {
-    fn new(verdict: Verdict, case: impl Into<String>, value: Json) -> Self {
-        Self { verdict, case: case.into(), value }
+    fn accept(case: impl Into<String>, value: Json) -> Self {
+        Self { verdict: Verdict::Accept, case: case.into(), value, reason: None }
+    }
+
+    fn reject(case: impl Into<String>, value: Json) -> Self {
+        Self { verdict: Verdict::Reject, case: case.into(), value, reason: None }
+    }
+
+    fn lenient(case: impl Into<String>, value: Json, reason: &'static str) -> Self {
+        Self { verdict: Verdict::Lenient, case: case.into(), value, reason: Some(reason) }
     }
 }
+
+const ABSENT: &str = "the protocol says that a reader takes its absence for the constant";
+const NULL: &str = "null is read as if the member were not there, and is not written back";
+const FRACTION: &str = "a duration is a whole number of milliseconds where it is written; a reader rounds up";
+const FOREIGN: &str =
+    "objects are open: a payload of another state is kept as an unknown member, and means nothing";
+const BOUND: &str = "bounds of numbers are for validators; the number is kept as it came";
 
 fn text(text: &str) -> Json {
     Json::Text(text.to_owned())
 }
 
-/// How far samples nest: types refer to each other in circles.
-const DEPTH: usize = 4;
-
 struct Maker<'a> {
-    items: BTreeMap<&'a str, &'a Item>,
+    values: Values<'a>,
 }
 
-impl Maker<'_> {
-    fn samples(&self, item: &Item) -> Vec<Sample> {
+impl<'a> Maker<'a> {
+    fn samples(&self, item: &'a Item) -> Vec<Sample> {
         let mut out = Vec::new();
         match &item.kind {
             ItemKind::Object(object) => self.object_samples(object, &mut out),
             ItemKind::Union(union) => self.union_samples(union, &mut out),
             ItemKind::StringEnum(variants) => {
                 for variant in variants {
-                    out.push(Sample::new(Verdict::Accept, variant.value.clone(), text(&variant.value)));
+                    out.push(Sample::accept(variant.value.clone(), text(&variant.value)));
                 }
-                out.push(Sample::new(Verdict::Reject, "unknown value", text("no such value")));
-                out.push(Sample::new(Verdict::Reject, "no string", Json::Integer(1)));
+                out.push(Sample::reject("unknown value", text("no such value")));
+                out.push(Sample::reject("no string", Json::Integer(1)));
             }
             ItemKind::Newtype(shape) => {
-                out.push(Sample::new(Verdict::Accept, "plain", self.shape(shape, false, DEPTH)));
+                out.push(Sample::accept("plain", self.values.shape(shape)));
                 for (case, value) in wrong(shape) {
-                    out.push(Sample::new(Verdict::Reject, case, value));
+                    out.push(Sample::reject(case, value));
+                }
+                for (case, value) in at_bounds(shape, &item.details) {
+                    out.push(Sample::accept(case, value));
+                }
+                for (case, value) in beyond_bounds(shape, &item.details) {
+                    out.push(Sample::lenient(case, value, BOUND));
                 }
             }
             ItemKind::ErrorCodes(codes) => {
                 for code in codes {
-                    out.push(Sample::new(Verdict::Accept, code.variant.clone(), Json::Integer(code.code)));
+                    out.push(Sample::accept(code.variant.clone(), Json::Integer(code.code)));
                 }
-                out.push(Sample::new(Verdict::Accept, "another code", Json::Integer(7)));
-                out.push(Sample::new(Verdict::Reject, "no integer", Json::Number(1.5)));
+                out.push(Sample::accept("another code", Json::Integer(7)));
+                out.push(Sample::reject("no integer", Json::Number(1.5)));
             }
-            ItemKind::State(_) | ItemKind::Replaced(_) => {}
+            ItemKind::Replaced(path) => {
+                for (case, value) in by_hand(path) {
+                    out.push(Sample::accept(case, value));
+                }
+                for (case, value) in wrong_by_hand(path) {
+                    out.push(Sample::reject(case, value));
+                }
+            }
+            // A state is no message and no member; objects are that are composed with it.
+            ItemKind::State(_) => {}
         }
         out
     }
 
-    fn object_samples(&self, object: &Object, out: &mut Vec<Sample>) {
-        let arms = self.arm_count(object);
-        let state = |arm| (arms > 0).then_some(arm);
-        let least = self.object(object, false, state(0), DEPTH);
-        let most = self.object(object, true, state(0), DEPTH);
-        out.push(Sample::new(Verdict::Accept, "required members", least.clone()));
+    fn object_samples(&self, object: &'a Object, out: &mut Vec<Sample>) {
+        let least = self.values.object(object, false, 0);
+        let most = self.values.object(object, true, 0);
+        out.push(Sample::accept("required members", least.clone()));
         if most != least {
-            out.push(Sample::new(Verdict::Accept, "all members", most.clone()));
+            out.push(Sample::accept("all members", most.clone()));
         }
         let unknown = with(&least, "x-unknown", Json::Array(vec![Json::Integer(1), Json::Null]));
-        out.push(Sample::new(Verdict::Accept, "an unknown member", unknown));
-        out.push(Sample::new(Verdict::Reject, "no object", Json::Array(Vec::new())));
-        for arm in 1..arms {
-            let value = self.object(object, false, Some(arm), DEPTH);
-            out.push(Sample::new(Verdict::Accept, format!("state {}", self.arm_name(object, arm)), value));
+        out.push(Sample::accept("an unknown member", unknown));
+        out.push(Sample::reject("no object", Json::Array(Vec::new())));
+        let arms = self.values.state_of(object).map(|state| state.arms.as_slice()).unwrap_or_default();
+        for (index, arm) in arms.iter().enumerate().skip(1) {
+            let value = self.values.object(object, false, index);
+            out.push(Sample::accept(format!("state {}", arm.value), value));
         }
         for part in &object.parts {
             match part {
@@ -142,12 +177,20 @@ impl Maker<'_> {
                         ConstantValue::Integer(number) => Json::Integer(number + 1),
                     };
                     let value = with(&least, name, other);
-                    out.push(Sample::new(Verdict::Reject, format!("another `{name}`"), value));
-                    let verdict = if constant.absent { Verdict::Lenient } else { Verdict::Reject };
-                    out.push(Sample::new(verdict, format!("no `{name}`"), without(&least, name)));
+                    out.push(Sample::reject(format!("another `{name}`"), value));
+                    let (case, value) = (format!("no `{name}`"), without(&least, name));
+                    out.push(if constant.absent {
+                        Sample::lenient(case, value, ABSENT)
+                    } else {
+                        Sample::reject(case, value)
+                    });
                 }
                 Part::Member(member) => self.member_samples(object, member, &least, &most, out),
-                Part::State(name) => self.state_samples(object, name, &least, out),
+                Part::State(name) => {
+                    if let Some(state) = self.values.state(name) {
+                        self.state_samples(object, state, &least, out);
+                    }
+                }
             }
         }
     }
@@ -162,235 +205,175 @@ impl Maker<'_> {
     ) {
         let name = &member.name;
         if member.presence != Presence::Optional {
-            out.push(Sample::new(Verdict::Reject, format!("no `{name}`"), without(least, name)));
+            out.push(Sample::reject(format!("no `{name}`"), without(least, name)));
         }
         let null = with(least, name, Json::Null);
         let any = self.is_any_value(&member.shape);
         let needed = object.at_least_one.contains(name);
         match member.presence {
-            Presence::Nullable => out.push(Sample::new(Verdict::Accept, format!("`{name}` null"), null)),
-            _ if any => out.push(Sample::new(Verdict::Accept, format!("`{name}` null"), null)),
+            Presence::Nullable => out.push(Sample::accept(format!("`{name}` null"), null)),
+            _ if any => out.push(Sample::accept(format!("`{name}` null"), null)),
             Presence::Optional if !needed => {
-                out.push(Sample::new(Verdict::Lenient, format!("`{name}` null"), null));
+                out.push(Sample::lenient(format!("`{name}` null"), null, NULL));
             }
             Presence::Optional => {}
-            Presence::Required => out.push(Sample::new(Verdict::Reject, format!("`{name}` null"), null)),
+            Presence::Required => out.push(Sample::reject(format!("`{name}` null"), null)),
         }
         for (case, value) in self.wrong_values(&member.shape) {
-            out.push(Sample::new(Verdict::Reject, format!("`{name}` {case}"), with(most, name, value)));
+            out.push(Sample::reject(format!("`{name}` {case}"), with(most, name, value)));
         }
         if member.shape == TypeRef::Millis {
             let fraction = with(least, name, Json::Number(1.5));
-            out.push(Sample::new(Verdict::Lenient, format!("`{name}` a fraction, rounded up"), fraction));
+            out.push(Sample::lenient(format!("`{name}` a fraction, rounded up"), fraction, FRACTION));
         }
         if matches!(member.shape, TypeRef::Unsigned | TypeRef::Millis) {
             let zero = with(least, name, Json::Integer(0));
-            out.push(Sample::new(Verdict::Accept, format!("`{name}` zero"), zero));
+            out.push(Sample::accept(format!("`{name}` zero"), zero));
+        }
+        for (case, value) in at_bounds(&member.shape, &member.details) {
+            out.push(Sample::accept(format!("`{name}` {case}"), with(least, name, value)));
+        }
+        for (case, value) in beyond_bounds(&member.shape, &member.details) {
+            out.push(Sample::lenient(format!("`{name}` {case}"), with(least, name, value), BOUND));
         }
         if object.at_least_one.first() == Some(name) {
             let value = object.at_least_one.iter().fold(most.clone(), |value, name| without(&value, name));
-            out.push(Sample::new(Verdict::Reject, "none of the members of which one is needed", value));
+            out.push(Sample::reject("none of the members of which one is needed", value));
             let nulls =
                 object.at_least_one.iter().fold(most.clone(), |value, name| with(&value, name, Json::Null));
-            out.push(Sample::new(Verdict::Reject, "null for the members of which one is needed", nulls));
+            out.push(Sample::reject("null for the members of which one is needed", nulls));
         }
     }
 
-    fn state_samples(&self, object: &Object, state: &str, least: &Json, out: &mut Vec<Sample>) {
-        let Some(Item { kind: ItemKind::State(state), .. }) = self.items.get(state) else { return };
-        out.push(Sample::new(Verdict::Reject, format!("no `{}`", state.tag), without(least, &state.tag)));
+    fn state_samples(&self, object: &'a Object, state: &'a State, least: &Json, out: &mut Vec<Sample>) {
+        out.push(Sample::reject(format!("no `{}`", state.tag), without(least, &state.tag)));
         let unknown = with(least, &state.tag, text("no such state"));
-        out.push(Sample::new(Verdict::Reject, format!("unknown `{}`", state.tag), unknown));
+        out.push(Sample::reject(format!("unknown `{}`", state.tag), unknown));
         for (index, arm) in state.arms.iter().enumerate() {
-            let value = self.object(object, false, Some(index), DEPTH);
+            let value = self.values.object(object, false, index);
             for member in &arm.members {
                 let case = format!("state {} without `{}`", arm.value, member.name);
-                out.push(Sample::new(Verdict::Reject, case, without(&value, &member.name)));
+                out.push(Sample::reject(case, without(&value, &member.name)));
             }
             for other in state.arms.iter().filter(|other| other.value != arm.value) {
                 for member in &other.members {
-                    let foreign = self.shape(&member.shape, false, DEPTH - 1);
-                    let case = format!("state {} with `{}` of another state", arm.value, member.name);
-                    out.push(Sample::new(Verdict::Lenient, case, with(&value, &member.name, foreign)));
+                    let foreign = [("", self.values.shape(&member.shape)), (" null", Json::Null)];
+                    for (null, foreign) in foreign {
+                        let case =
+                            format!("state {} with `{}`{null} of another state", arm.value, member.name);
+                        out.push(Sample::lenient(case, with(&value, &member.name, foreign), FOREIGN));
+                    }
                 }
             }
         }
     }
 
-    fn union_samples(&self, union: &Union, out: &mut Vec<Sample>) {
+    fn union_samples(&self, union: &'a Union, out: &mut Vec<Sample>) {
         match union {
             Union::Kind(arms) => {
                 for arm in arms {
-                    out.push(Sample::new(
-                        Verdict::Accept,
-                        arm.variant.clone(),
-                        self.shape(&arm.shape, false, DEPTH),
-                    ));
+                    out.push(Sample::accept(arm.variant.clone(), self.values.shape(&arm.shape)));
                 }
-                out.push(Sample::new(Verdict::Reject, "null", Json::Null));
+                out.push(Sample::reject("null", Json::Null));
             }
             Union::Tag { tag, arms } => {
                 for arm in arms {
-                    let value = self.named(&arm.target, true, DEPTH);
+                    let value = self.values.named(&arm.target, true);
                     // A tag that comes last is found as well as one that comes first.
-                    let moved = self.named(&arm.target, false, DEPTH);
+                    let moved = self.values.named(&arm.target, false);
                     let moved = with(&without(&moved, tag), tag, text(&arm.value));
-                    out.push(Sample::new(Verdict::Accept, arm.variant.clone(), value));
-                    out.push(Sample::new(
-                        Verdict::Accept,
-                        format!("{} with the tag last", arm.variant),
-                        moved,
-                    ));
+                    out.push(Sample::accept(arm.variant.clone(), value));
+                    out.push(Sample::accept(format!("{} with the tag last", arm.variant), moved));
                 }
-                if let Some(arm) = arms.first() {
-                    let value = self.named(&arm.target, false, DEPTH);
-                    out.push(Sample::new(Verdict::Reject, format!("no `{tag}`"), without(&value, tag)));
-                    let value = with(&value, tag, text("no such tag"));
-                    out.push(Sample::new(Verdict::Reject, format!("unknown `{tag}`"), value));
+                for arm in arms {
+                    self.tag_arm_samples(tag, arm, out);
                 }
-                out.push(Sample::new(Verdict::Reject, "no object", Json::Integer(1)));
+                out.push(Sample::reject("no object", Json::Integer(1)));
             }
             Union::Member(arms) => {
                 for arm in arms {
-                    let value = self.named(&arm.target, true, DEPTH);
-                    out.push(Sample::new(Verdict::Accept, arm.variant.clone(), value));
+                    let value = self.values.named(&arm.target, true);
+                    out.push(Sample::accept(arm.variant.clone(), value));
                 }
                 if !arms.iter().any(|arm| matches!(arm.condition, Condition::Always)) {
-                    out.push(Sample::new(
-                        Verdict::Reject,
-                        "no member that decides",
-                        Json::Object(Vec::new()),
-                    ));
+                    out.push(Sample::reject("no member that decides", Json::Object(Vec::new())));
                 }
-                out.push(Sample::new(Verdict::Reject, "no object", Json::Integer(1)));
+                out.push(Sample::reject("no object", Json::Integer(1)));
             }
         }
     }
 
-    fn arm_count(&self, object: &Object) -> usize {
-        self.state_of(object).map_or(0, |state| state.arms.len())
-    }
-
-    fn arm_name(&self, object: &Object, arm: usize) -> String {
-        self.state_of(object)
-            .and_then(|state| state.arms.get(arm))
-            .map_or_else(String::new, |arm| arm.value.clone())
-    }
-
-    fn state_of(&self, object: &Object) -> Option<&crate::model::State> {
-        object.parts.iter().find_map(|part| match part {
-            Part::State(name) => match self.items.get(name.as_str())? {
-                Item { kind: ItemKind::State(state), .. } => Some(state),
-                _ => None,
-            },
-            Part::Constant(_) | Part::Member(_) => None,
-        })
-    }
-
-    /// A valid object with its required members or with all of them.
-    fn object(&self, object: &Object, all: bool, arm: Option<usize>, depth: usize) -> Json {
-        let mut members = Vec::new();
+    /// What an arm of a union by tag refuses is refused through the union.
+    fn tag_arm_samples(&self, tag: &str, arm: &'a TagArm, out: &mut Vec<Sample>) {
+        let (variant, value) = (&arm.variant, self.values.named(&arm.target, false));
+        out.push(Sample::reject(format!("{variant} without `{tag}`"), without(&value, tag)));
+        let unknown = with(&value, tag, text("no such tag"));
+        out.push(Sample::reject(format!("{variant} with an unknown `{tag}`"), unknown));
+        let number = with(&value, tag, Json::Integer(1));
+        out.push(Sample::reject(format!("{variant} with a `{tag}` that is no string"), number));
+        let Some(Item { kind: ItemKind::Object(object), .. }) = self.values.item(&arm.target) else { return };
         for part in &object.parts {
-            match part {
-                Part::Constant(constant) => {
-                    let value = match &constant.value {
-                        ConstantValue::Text(value) => text(value),
-                        ConstantValue::Integer(number) => Json::Integer(*number),
-                    };
-                    members.push((constant.name.clone(), value));
-                }
-                Part::Member(member) => {
-                    let first_needed = object.at_least_one.first() == Some(&member.name);
-                    let wanted = all && depth > 0 || first_needed;
-                    if member.presence != Presence::Optional || wanted {
-                        let value = self.shape(&member.shape, all, depth.saturating_sub(1));
-                        members.push((member.name.clone(), value));
-                    }
-                }
-                Part::State(_) => {
-                    let Some(state) = self.state_of(object) else { continue };
-                    let Some(arm) = state.arms.get(arm.unwrap_or(0)) else { continue };
-                    members.push((state.tag.clone(), text(&arm.value)));
-                    for member in &arm.members {
-                        members.push((
-                            member.name.clone(),
-                            self.shape(&member.shape, all, depth.saturating_sub(1)),
-                        ));
-                    }
-                }
-            }
-        }
-        Json::Object(members)
-    }
-
-    fn named(&self, name: &str, all: bool, depth: usize) -> Json {
-        let Some(item) = self.items.get(name) else { return Json::Null };
-        match &item.kind {
-            ItemKind::Object(object) => self.object(object, all, None, depth),
-            ItemKind::StringEnum(variants) => {
-                variants.first().map_or(Json::Null, |variant| text(&variant.value))
-            }
-            ItemKind::Newtype(shape) => self.shape(shape, all, depth),
-            ItemKind::ErrorCodes(codes) => codes.first().map_or(Json::Null, |code| Json::Integer(code.code)),
-            ItemKind::Union(Union::Kind(arms)) => {
-                arms.first().map_or(Json::Null, |arm| self.shape(&arm.shape, all, depth))
-            }
-            ItemKind::Union(Union::Tag { arms, .. }) => {
-                arms.first().map_or(Json::Null, |arm| self.named(&arm.target, all, depth))
-            }
-            // Which arm is meant can hang on an optional member, so all are there.
-            ItemKind::Union(Union::Member(arms)) => {
-                arms.first().map_or(Json::Null, |arm| self.named(&arm.target, true, depth.max(1)))
-            }
-            ItemKind::Replaced(path) => match path.as_str() {
-                "RawObject" => Json::Object(vec![("any".to_owned(), Json::Integer(1))]),
-                "Timestamp" => text("2026-08-21T12:30:00.120+02:00"),
-                "TaskId" => text("tsk_786512e29e0d44bd8f29789f320fe840"),
-                _ => Json::Array(vec![Json::Integer(1), Json::Null, text("any")]),
-            },
-            ItemKind::State(_) => Json::Null,
-        }
-    }
-
-    fn shape(&self, shape: &TypeRef, all: bool, depth: usize) -> Json {
-        match shape {
-            TypeRef::Named(name) => self.named(name, all, depth),
-            TypeRef::Text => text("tëxt"),
-            TypeRef::Unsigned | TypeRef::Millis => Json::Integer(60_000),
-            TypeRef::Integer => Json::Integer(-7),
-            TypeRef::Number => Json::Number(0.25),
-            TypeRef::Boolean => Json::Bool(true),
-            TypeRef::List(_) if depth == 0 => Json::Array(Vec::new()),
-            TypeRef::List(item) => Json::Array(vec![self.shape(item, all, depth)]),
-            TypeRef::Map(_) if depth == 0 => Json::Object(Vec::new()),
-            TypeRef::Map(value) => Json::Object(vec![("a key".to_owned(), self.shape(value, all, depth))]),
+            let name = match part {
+                Part::Member(member) if member.presence != Presence::Optional => &member.name,
+                Part::Constant(constant) if !constant.absent && constant.name != *tag => &constant.name,
+                Part::State(_) | Part::Member(_) | Part::Constant(_) => continue,
+            };
+            out.push(Sample::reject(format!("{variant} without `{name}`"), without(&value, name)));
         }
     }
 
     fn is_any_value(&self, shape: &TypeRef) -> bool {
         let TypeRef::Named(name) = shape else { return false };
-        matches!(self.items.get(name.as_str()), Some(Item { kind: ItemKind::Replaced(path), .. }) if path == "RawJson")
+        matches!(self.values.item(name), Some(Item { kind: ItemKind::Replaced(path), .. }) if path == "RawJson")
     }
 
     /// Values that a member of this type does not take.
     fn wrong_values(&self, shape: &TypeRef) -> Vec<(&'static str, Json)> {
         let TypeRef::Named(name) = shape else { return wrong(shape) };
-        let Some(item) = self.items.get(name.as_str()) else { return Vec::new() };
+        let Some(item) = self.values.item(name) else { return Vec::new() };
         match &item.kind {
             ItemKind::Object(_) => vec![("no object", text("text"))],
             ItemKind::StringEnum(_) => vec![("unknown value", text("no such value"))],
             ItemKind::Newtype(shape) => wrong(shape),
-            ItemKind::Replaced(path) => match path.as_str() {
-                "RawObject" => vec![("no object", Json::Array(Vec::new()))],
-                "Timestamp" => {
-                    vec![("no time", text("yesterday")), ("without an offset", text("2026-08-21T10:30:00"))]
-                }
-                "TaskId" => vec![("no string", Json::Integer(1))],
-                _ => Vec::new(),
-            },
+            ItemKind::Replaced(path) => wrong_by_hand(path),
             // Their own samples say what they refuse.
             ItemKind::Union(_) | ItemKind::ErrorCodes(_) | ItemKind::State(_) => Vec::new(),
         }
+    }
+}
+
+/// Values of a type that is written by hand; of those of other crates nothing is known.
+fn by_hand(path: &str) -> Vec<(&'static str, Json)> {
+    let any = || Json::Object(vec![("any".to_owned(), Json::Integer(1))]);
+    match path {
+        "RawObject" => vec![("empty", Json::Object(Vec::new())), ("object", any())],
+        "RawJson" => vec![
+            ("null", Json::Null),
+            ("boolean", Json::Bool(false)),
+            ("number", Json::Number(0.25)),
+            ("string", text("tëxt")),
+            ("list", Json::Array(vec![Json::Null, any()])),
+            ("object", any()),
+        ],
+        "Timestamp" => vec![
+            ("in UTC", text("2026-08-21T10:30:00Z")),
+            ("with an offset and a fraction", text("2026-08-21T12:30:00.120+02:00")),
+        ],
+        "TaskId" => vec![("text", text("tsk_786512e29e0d44bd8f29789f320fe840"))],
+        _ => Vec::new(),
+    }
+}
+
+fn wrong_by_hand(path: &str) -> Vec<(&'static str, Json)> {
+    match path {
+        "RawObject" => vec![("no object", Json::Array(Vec::new()))],
+        "Timestamp" => vec![
+            ("no time", text("yesterday")),
+            ("without an offset", text("2026-08-21T10:30:00")),
+            ("no string", Json::Integer(1)),
+        ],
+        "TaskId" => vec![("no string", Json::Integer(1))],
+        _ => Vec::new(),
     }
 }
 
@@ -407,6 +390,34 @@ fn wrong(shape: &TypeRef) -> Vec<(&'static str, Json)> {
         TypeRef::Boolean => vec![("no boolean", text("true"))],
         TypeRef::List(_) => vec![("no list", Json::Object(Vec::new()))],
         TypeRef::Map(_) => vec![("no object", Json::Array(Vec::new()))],
+    }
+}
+
+/// The bounds of a number, which are values of their own, and what lies beyond them.
+fn bounds(details: &Details) -> [(&'static str, Option<f64>, f64); 2] {
+    [("minimum", details.minimum, -1.0), ("maximum", details.maximum, 1.0)]
+}
+
+fn at_bounds(shape: &TypeRef, details: &Details) -> Vec<(String, Json)> {
+    let at =
+        |(name, bound, _): (&str, Option<f64>, f64)| Some((format!("at the {name}"), held(shape, bound?)?));
+    bounds(details).into_iter().filter_map(at).collect()
+}
+
+fn beyond_bounds(shape: &TypeRef, details: &Details) -> Vec<(String, Json)> {
+    let beyond = |(name, bound, step): (&str, Option<f64>, f64)| {
+        Some((format!("beyond the {name}"), held(shape, bound? + step)?))
+    };
+    bounds(details).into_iter().filter_map(beyond).collect()
+}
+
+/// A number in the place of the number that a type has; none for a type that has none, or enforces its bounds.
+fn held(shape: &TypeRef, number: f64) -> Option<Json> {
+    match shape {
+        TypeRef::Number => Some(Json::Number(number)),
+        TypeRef::List(item) => Some(Json::Array(vec![held(item, number)?])),
+        TypeRef::Map(value) => Some(Json::Object(vec![("a key".to_owned(), held(value, number)?)])),
+        _ => None,
     }
 }
 

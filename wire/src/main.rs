@@ -2,6 +2,7 @@
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 mod demo;
+mod samples;
 #[cfg(feature = "torture")]
 mod torture;
 mod wire;
@@ -15,12 +16,13 @@ fn main() -> ExitCode {
     match command.as_str() {
         "wire" => wire::run(&rest),
         "demo" => demo::run(&rest),
+        "samples" => samples::run(&rest),
         #[cfg(feature = "torture")]
         "torture" => torture::run(&rest),
         #[cfg(feature = "torture")]
         "torture-server" => torture::serve(&rest),
         other => {
-            eprintln!("mcp-tasks-wire: unknown command `{other}`; there are `wire` and `demo`");
+            eprintln!("mcp-tasks-wire: unknown command `{other}`; there are `wire`, `demo` and `samples`");
             ExitCode::from(2)
         }
     }

@@ -43,7 +43,7 @@ impl Answer {
 }
 
 /// What reads a value as a type and writes it back.
-type RoundTrip = fn(&RawJson) -> Result<RawJson, JsonError>;
+pub(crate) type RoundTrip = fn(&RawJson) -> Result<RawJson, JsonError>;
 
 struct WireType {
     generation: &'static str,
@@ -61,6 +61,17 @@ macro_rules! wire_types {
     };
 }
 mcp_tasks_types::for_each_wire_type!(wire_types);
+
+/// The round trip of a type, if there is such a type.
+pub(crate) fn round_trip(generation: &str, name: &str) -> Option<RoundTrip> {
+    let found = WIRE_TYPES.iter().find(|known| known.generation == generation && known.name == name);
+    found.map(|wire_type| wire_type.round_trip)
+}
+
+/// The names of a generation's types.
+pub(crate) fn types(generation: &str) -> impl Iterator<Item = &'static str> {
+    WIRE_TYPES.iter().filter(move |known| known.generation == generation).map(|known| known.name)
+}
 
 /// Runs the command on standard input and output.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
@@ -117,21 +128,18 @@ fn answer(line: &[u8]) -> Answer {
             ));
         }
     };
-    if !WIRE_TYPES.iter().any(|wire_type| wire_type.generation == question.generation) {
+    if types(&question.generation).next().is_none() {
         return Answer::error(format!("unknown generation `{}`; `--list` names them", question.generation));
     }
-    let found = WIRE_TYPES
-        .iter()
-        .find(|wire_type| wire_type.generation == question.generation && wire_type.name == question.r#type);
-    let Some(wire_type) = found else {
+    let Some(round_trip) = round_trip(&question.generation, &question.r#type) else {
         return Answer::error(format!(
             "unknown type `{}` in {}; `--list` names them",
             question.r#type, question.generation
         ));
     };
-    match (wire_type.round_trip)(&question.value) {
+    match round_trip(&question.value) {
         Ok(value) => Answer { ok: true, value: Some(value), error: None },
-        Err(error) => Answer::error(format!("{}: {error}", wire_type.name)),
+        Err(error) => Answer::error(format!("{}: {error}", question.r#type)),
     }
 }
 

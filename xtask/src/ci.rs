@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use crate::run::{cargo, root};
+use crate::test::{ORACLE, fixture};
 
 /// Runs every check, also after one failed, and names the failed ones at the end.
 pub(crate) fn run() -> ExitCode {
@@ -20,6 +21,7 @@ pub(crate) fn run() -> ExitCode {
         ("tidy", ourselves(&["tidy"])),
         ("codegen --check", ourselves(&["codegen", "--check"])),
         ("samples --check", ourselves(&["samples", "--check"])),
+        ("types beside a validator", fixture(ORACLE)),
         ("demo", ourselves(&["demo"])),
         ("torture sqlite", ourselves(&["torture", "--store", "sqlite", "--seconds", "10"])),
         // What is published builds from its archive alone.

@@ -389,8 +389,9 @@ mod tests {
         let names: BTreeSet<String> = targets(&root()).unwrap().into_iter().collect();
         let manifest = fs::read_to_string(root().join(PACKAGE).join("Cargo.toml")).unwrap();
         let mut expected = BTreeSet::new();
-        for generation in fs::read_dir(root().join("samples")).unwrap() {
-            let generation = generation.unwrap().file_name().into_string().unwrap().replace('-', "_");
+        let folders = fs::read_dir(root().join("samples")).unwrap().map(Result::unwrap);
+        for generation in folders.filter(|entry| entry.file_type().unwrap().is_dir()) {
+            let generation = generation.file_name().into_string().unwrap().replace('-', "_");
             for kind in ["envelope", "types"] {
                 let name = format!("{kind}_{generation}");
                 assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");

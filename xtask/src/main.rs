@@ -26,12 +26,14 @@ usage: cargo xtask COMMAND
   codegen [--check]   write the generated types from schema/, or tell what is stale
   codegen --schema DIR --out DIR [--root PATH] [--check]
                       the same for an extension of somebody else's
-  schema drift --generation G FILE...
-                      our schema against a published one
+  schema drift --generation G [--write] FILE...
+                      our schema against a published one; --write notes in the
+                      listed differences what is published there
   schema diff OLD NEW what changed between two schema folders, and whom it breaks
   wire [--list]       read and write back messages, one JSON line each
   test [--long]       run all tests and print how many passed
-  samples [--check]   write the messages that types accept, reject and read leniently
+  samples [--check]   write the messages that types accept, reject and read leniently, have
+                      the types read them, and print how many there are
   bench types         reading and writing beside other crates
   fuzz [--seconds N] [TARGET...]
                       random bytes against the types, a minute each
@@ -39,7 +41,9 @@ usage: cargo xtask COMMAND
   torture --store KIND [--replicas N] [--seconds S] [--seed X] [--broken]
                       load servers that are killed, and hold the outcome against the promises
   tidy                tell where the house rules are not kept
-  ci                  formatting, lints, documentation, tidy, codegen --check, demo";
+  ci                  all that has to hold besides the tests: formatting, lints, documentation,
+                      tidy, cargo-deny, generated files and samples, drift, demo, packages, the
+                      types beside a validator";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);

@@ -19,14 +19,20 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// A command of the package that has the types compiled, with our streams passed on. Building it may take
-/// a while, which a person wants to see and a program that reads our streams does not.
+/// A command of the package that has the types compiled, with our streams passed on.
 pub(crate) fn wire_package(command: &str, arguments: &[String], shows_building: bool) -> ExitCode {
+    passed_on(&mut wire_command(command, arguments, shows_building))
+}
+
+/// The same, not yet started. Building it may take a while, which a person wants to see and a program that reads our
+/// streams does not.
+pub(crate) fn wire_command(command: &str, arguments: &[String], shows_building: bool) -> Command {
     let mut cargo = cargo(&["run", "--package", "mcp-tasks-wire"]);
     if !shows_building {
         cargo.arg("--quiet");
     }
-    passed_on(cargo.arg("--").arg(command).args(arguments))
+    cargo.arg("--").arg(command).args(arguments);
+    cargo
 }
 
 /// The torture, which alone needs the runtime compiled.

@@ -17,8 +17,10 @@ const FIXTURES: &[&str] = &[
     "mcp-tasks-types/tests/features",
 ];
 
-/// What takes too long for every run: the types beside a validator of JSON Schema.
-const LONG: &[&str] = &["mcp-tasks-types/tests/oracle"];
+/// The types beside a validator of JSON Schema. It is large, so that it belongs to long runs and to `ci`.
+pub(crate) const ORACLE: &str = "mcp-tasks-types/tests/oracle";
+/// What takes too long for every run.
+const LONG: &[&str] = &[ORACLE];
 /// How many random messages of each type a long run reads.
 const LONG_MESSAGES: &str = "1000";
 
@@ -33,12 +35,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
         }
     };
     let mut runs = vec![cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"])];
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    for folder in FIXTURES.iter().chain(if long { LONG } else { &[] }) {
-        let mut fixture = cargo(&["test", "--manifest-path"]);
-        fixture.arg(root().join(folder).join("Cargo.toml")).arg("--target-dir").arg(target.join("fixtures"));
-        runs.push(fixture);
-    }
+    runs.extend(FIXTURES.iter().chain(if long { LONG } else { &[] }).map(|folder| fixture(folder)));
 
     if long {
         for command in &mut runs {
@@ -66,6 +63,14 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// The tests of a package in a workspace of its own.
+pub(crate) fn fixture(folder: &str) -> Command {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let mut command = cargo(&["test", "--manifest-path"]);
+    command.arg(root().join(folder).join("Cargo.toml")).arg("--target-dir").arg(target.join("fixtures"));
+    command
 }
 
 /// Runs one command, shows what it prints, and adds up its result lines.

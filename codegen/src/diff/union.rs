@@ -4,6 +4,7 @@ use super::walk::{Walk, shape_words};
 use super::{Kind, Mark};
 use crate::accept::Value;
 use crate::model::{Condition, KindArm, MemberArm, TagArm, Union};
+use crate::words::condition_words;
 
 const COMPATIBLE: (Mark, Mark) = (Mark::Compatible, Mark::Compatible);
 const BOTH: (Mark, Mark) = (Mark::Breaking, Mark::Breaking);
@@ -138,19 +139,5 @@ fn implies(from: &Condition, to: &Condition) -> bool {
             path == other
         }
         (Condition::Always | Condition::Has(_) | Condition::Holds(_), _) => false,
-    }
-}
-
-fn condition_words(condition: &Condition) -> String {
-    let list = |parts: &[Condition], word: &str| -> String {
-        parts.iter().map(condition_words).collect::<Vec<_>>().join(word)
-    };
-    match condition {
-        Condition::Always => "what is left".to_owned(),
-        Condition::Has(path) => format!("has `{path}`"),
-        Condition::Holds(path) => format!("has `{path}`, not null"),
-        Condition::Is { name, values } => format!("`{name}` is `{}`", values.join("` or `")),
-        Condition::All(parts) => list(parts, " and "),
-        Condition::Any(parts) => list(parts, " or "),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Change, Kind, Mark};
 use crate::accept::{Side, Value, accepts, accepts_choice, accepts_flats};
 use crate::model::{
-    Constant, ConstantValue, ErrorCode, Item, ItemKind, Member, Model, Object, Part, Presence, State,
+    Constant, ConstantValue, ErrorCode, Item, ItemKind, Member, Method, Model, Object, Part, Presence, State,
     StateArm, TypeRef, Union, Variant,
 };
 use crate::names;
@@ -24,6 +24,11 @@ pub(super) fn changes(old: &Model, new: &Model) -> Vec<Change> {
         new_module: &new.module,
         changes: Vec::new(),
     };
+    // Another revision is a module of its own and breaks no source.
+    if old.generation == new.generation && old.module != new.module {
+        let (was, is) = (old.module.as_str(), new.module.as_str());
+        walk.change(&new.generation, Kind::RustName, was, is, COMPATIBLE, new.module.clone());
+    }
     let referenced = referenced(old);
     for item in old.items() {
         match walk.new.item(&item.schema_name) {
@@ -60,12 +65,20 @@ pub(super) struct Walk<'a> {
     changes: Vec<Change>,
 }
 
-/// Methods with who sends them.
-fn methods(model: &Model) -> BTreeMap<&str, &str> {
+/// A message that has a method.
+struct Sent<'a> {
+    item: &'a Item,
+    method: &'a Method,
+    direction: &'a str,
+}
+
+/// Messages by their methods.
+fn methods(model: &Model) -> BTreeMap<&str, Sent<'_>> {
     let mut out = BTreeMap::new();
     for item in model.items() {
         if let ItemKind::Object(Object { method: Some(method), direction, .. }) = &item.kind {
-            out.insert(method.name.as_str(), direction.as_deref().unwrap_or_default());
+            let direction = direction.as_deref().unwrap_or_default();
+            out.insert(method.name.as_str(), Sent { item, method, direction });
         }
     }
     out
@@ -444,7 +457,13 @@ impl<'a> Walk<'a> {
         for arm in &old.arms {
             let at = format!("{name}.{}", arm.value);
             match new.arms.iter().find(|other| other.value == arm.value) {
-                Some(other) => self.arm(&at, &variant(arm), arm, other),
+                Some(other) => {
+                    let path = variant(other);
+                    if arm.name != other.name {
+                        self.change(&at, Kind::RustName, &*arm.name, &*other.name, COMPATIBLE, path.clone());
+                    }
+                    self.arm(&at, &path, arm, other);
+                }
                 None => {
                     let item = variant(arm).replacen(self.new_module, self.old_module, 1);
                     self.change(&at, Kind::State, payload(arm), "", WRITERS, item);
@@ -487,6 +506,14 @@ impl<'a> Walk<'a> {
         let words = |variant: &Variant| format!("`{}`", variant.value);
         let item = |owner: &str, variant: &Variant| format!("{owner}::{}", variant.name);
         let old_path = path.replacen(self.new_module, self.old_module, 1);
+        for kept in old {
+            if let Some(other) = new.iter().find(|other| other.value == kept.value && other.name != kept.name)
+            {
+                let at = format!("{name}.{}", kept.value);
+                let item = item(path, other);
+                self.change(&at, Kind::RustName, &*kept.name, &*other.name, COMPATIBLE, item);
+            }
+        }
         for gone in old.iter().filter(|variant| missing(variant, new)) {
             let at = format!("{name}.{}", gone.value);
             self.change(&at, Kind::Value, words(gone), "", WRITERS, item(&old_path, gone));
@@ -536,26 +563,46 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn methods(&mut self, old: &BTreeMap<&str, &str>, new: &BTreeMap<&str, &str>) {
+    fn methods(&mut self, old: &BTreeMap<&str, Sent<'a>>, new: &BTreeMap<&str, Sent<'a>>) {
         let item = |module: &str, method: &str| format!("{module}::method::{}", names::constant_name(method));
-        for (method, direction) in old {
-            match new.get(method) {
-                Some(other) if other == direction => {}
-                Some(other) => {
-                    // Whoever may still send it is still answered.
-                    let marks = if *other == "both" { COMPATIBLE } else { WRITERS };
-                    let item = item(self.new_module, method);
-                    self.change(method, Kind::Method, *direction, *other, marks, item);
-                }
-                None => {
-                    let item = item(self.old_module, method);
-                    self.change(method, Kind::Method, *direction, "", WRITERS, item);
-                }
+        for (method, was) in old {
+            let Some(is) = new.get(method) else {
+                let item = item(self.old_module, method);
+                self.change(method, Kind::Method, was.direction, "", WRITERS, item);
+                continue;
+            };
+            if was.direction != is.direction {
+                // Whoever may still send it is still answered.
+                let marks = if is.direction == "both" { COMPATIBLE } else { WRITERS };
+                let item = item(self.new_module, method);
+                self.change(method, Kind::Method, was.direction, is.direction, marks, item);
             }
+            self.answer(method, was, is);
         }
-        for (method, direction) in new.iter().filter(|(method, _)| !old.contains_key(*method)) {
+        for (method, is) in new.iter().filter(|(method, _)| !old.contains_key(*method)) {
             let item = item(self.new_module, method);
-            self.change(method, Kind::Method, "", *direction, COMPATIBLE, item);
+            self.change(method, Kind::Method, "", is.direction, COMPATIBLE, item);
+        }
+    }
+
+    /// What a request is answered with, and which of its members the header `Mcp-Name` repeats.
+    fn answer(&mut self, method: &str, old: &Sent<'a>, new: &Sent<'a>) {
+        let path = type_path(self.new_module, new.item);
+        let words = |name: &Option<String>| name.clone().unwrap_or_default();
+        let (was, is) = (&old.method.result, &new.method.result);
+        if was != is {
+            let marks = match (was, is) {
+                (Some(was), Some(is)) => self.judged(Value::Named(was), Value::Named(is)),
+                // An answer that nobody waits for, or one that somebody waits for in vain.
+                _ => BOTH,
+            };
+            self.change(method, Kind::Result, words(was), words(is), marks, path.clone());
+        }
+        let (was, is) = (&old.method.routed_by, &new.method.routed_by);
+        if was != is {
+            // A header that repeats nothing any more is ignored; one that repeats something else is refused.
+            let marks = if is.is_none() { COMPATIBLE } else { WRITERS };
+            self.change(method, Kind::Routing, words(was), words(is), marks, path);
         }
     }
 }

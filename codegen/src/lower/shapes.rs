@@ -230,8 +230,8 @@ impl<'a> Lowering<'a> {
             }
             None => names::field_name(name),
         };
-        let meta_key = schema.get("x-meta-key").is_some();
-        Some(Member { name: name.to_owned(), field, docs, presence, shape, meta_key })
+        let (details, meta_key) = (super::details::details(schema), schema.get("x-meta-key").is_some());
+        Some(Member { name: name.to_owned(), field, docs, presence, shape, details, meta_key })
     }
 
     /// A plain type and whether it may be null, which only a member may.

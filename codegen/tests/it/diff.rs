@@ -28,7 +28,7 @@ const BASE: &str = r##"{
   "any":{"description":"D.","$ref":"#/$defs/Any"},
   "_meta":{"description":"D.","$ref":"#/$defs/Meta"}},
   "required":["kind","resultType","name","count","limit","any"],"additionalProperties":{}},
-"Ask":{"description":"D.","x-mcp-method":"things/ask","x-mcp-direction":"client-to-server","type":"object","properties":{"method":{"const":"things/ask","description":"D."},"params":{"description":"D.","$ref":"#/$defs/Thing"}},"required":["method","params"],"additionalProperties":{}},
+"Ask":{"description":"D.","x-mcp-method":"things/ask","x-mcp-direction":"client-to-server","x-mcp-result":{"$ref":"#/$defs/Letter"},"x-mcp-name":"name","type":"object","properties":{"id":{"description":"D.","type":"integer"},"method":{"const":"things/ask","description":"D."},"params":{"description":"D.","$ref":"#/$defs/Thing"}},"required":["id","method","params"],"additionalProperties":{}},
 "Id":{"description":"D.","x-union":"kind","anyOf":[{"title":"Text","type":"string"},{"title":"Number","type":"integer"}]},
 "Cat":{"description":"D.","type":"object","properties":{"type":{"const":"cat","description":"D."}},"required":["type"],"additionalProperties":{}},
 "Dog":{"description":"D.","type":"object","properties":{"type":{"const":"dog","description":"D."}},"required":["type"],"additionalProperties":{}},
@@ -78,6 +78,10 @@ fn rows(diff: &Diff) -> Vec<String> {
 /// One change makes one row.
 fn check(from: &str, to: &str, expected: &str) {
     assert_eq!(rows(&changed(&[(from, to)])), [expected], "{from} became {to}");
+}
+
+fn check_all(from: &str, to: &str, expected: &[&str]) {
+    assert_eq!(rows(&changed(&[(from, to)])), expected, "{from} became {to}");
 }
 
 #[test]
@@ -396,6 +400,38 @@ fn methods() {
     );
 }
 
+/// Who asks reads the answer, and who answers writes it.
+#[test]
+fn another_result_of_a_request_is_judged_by_what_the_types_read() {
+    let result = r##""x-mcp-result":{"$ref":"#/$defs/Letter"}"##;
+    for (other, readers, writers) in
+        [("Blob", "breaks", "breaks"), ("Alone", "breaks", "fine"), ("Body", "breaks", "fine")]
+    {
+        check(
+            result,
+            &result.replace("Letter", other),
+            &format!("things/ask | result | {readers} | {writers} | v2::Ask"),
+        );
+    }
+    // A member more of the same definition is told there.
+    check(
+        r#""text":{"description":"D.","type":"string"}},"required":["text"]"#,
+        r#""text":{"description":"D.","type":"string"},"more":{"description":"D.","type":"string"}},"required":["text"]"#,
+        "Letter.more | member | fine | fine | v2::Letter::more",
+    );
+}
+
+/// Whoever sends the request repeats that member in a header, which whoever takes it compares.
+#[test]
+fn another_member_that_a_request_is_routed_by_breaks_writers() {
+    let routed = r#""x-mcp-name":"name","#;
+    let row = |marks: &str| format!("things/ask | routing | {marks} | v2::Ask");
+    check(routed, r#""x-mcp-name":"note","#, &row("fine | breaks"));
+    check(routed, "", &row("fine | fine"));
+    let added = diff(&generation(&BASE.replacen(routed, "", 1), "v1", ANY), &generation(BASE, "v2", ANY));
+    assert_eq!(rows(&added.unwrap()), [row("fine | breaks")]);
+}
+
 #[test]
 fn error_codes() {
     let bad = r#"{"title":"Bad","const":-1,"x-http-status":400,"description":"D."},"#;
@@ -460,6 +496,46 @@ fn names_in_rust_and_types_by_hand() {
         ["Thing.name | Rust name | fine | fine | v2::Thing::title"]
     );
     assert_eq!(against("[replace]\nAny = \"RawObject\""), ["Any | type | fine | breaks | RawObject"]);
+}
+
+/// A value more can take another one's name, and the source that has the name does not compile any more.
+#[test]
+fn a_kept_variant_with_another_name_in_rust_is_told() {
+    check_all(
+        r#"{"const":"off","description":"D."}"#,
+        r#"{"const":"off","description":"D."},{"const":"off_","description":"D."}"#,
+        &[
+            "Status.off | Rust name | fine | fine | v2::Status::OffX6F6666",
+            "Status.off_ | value | breaks | fine | v2::Status::OffX6F66665F",
+        ],
+    );
+    let going = r#"{"description":"D.","type":"object","properties":{"status":{"const":"going","description":"D."}},"required":["status"]},"#;
+    check_all(
+        going,
+        &format!("{going}{}", going.replace("going", "go_ing").replace("go_ing", "going_")),
+        &[
+            "State.going | Rust name | fine | fine | v2::State::GoingX676F696E67",
+            "State.going_ | state | breaks | fine | v2::State::GoingX676F696E675F",
+        ],
+    );
+}
+
+/// A new revision is a module of its own; the same one under another name is the same to nobody's source.
+#[test]
+fn another_module_for_the_same_revision_is_told() {
+    let with = |module: &str, generation: &str| {
+        Generation::new(
+            TextFile::new(
+                "schema/codegen.toml",
+                format!("module = \"{module}\"\ngeneration = \"{generation}\"\n{ANY}"),
+            ),
+            vec![TextFile::new("schema/things.json", file(BASE))],
+        )
+    };
+    let moved = diff(&with("m", "1"), &with("q", "1")).unwrap();
+    assert_eq!(rows(&moved), ["1 | Rust name | fine | fine | q"]);
+    assert_eq!((moved.changes[0].old.as_str(), moved.changes[0].new.as_str()), ("m", "q"));
+    assert!(diff(&with("m", "1"), &with("q", "2")).unwrap().changes.is_empty());
 }
 
 /// Definitions that lead back to themselves are compared once around.

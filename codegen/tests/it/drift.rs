@@ -1,18 +1,21 @@
 //! `drift`: what differs from a published schema is told unless it is listed, and what is listed has to differ.
 
-use mcp_tasks_codegen::drift::{Drift, Kind, drift};
-use mcp_tasks_codegen::{Generation, TextFile};
+use mcp_tasks_codegen::drift::{Drift, Kind, drift, with_published};
+use mcp_tasks_codegen::{Error, Generation, TextFile};
 
 use crate::file;
 
-fn compared(ours: &str, published: &str, divergences: &str) -> Drift {
+fn tried(ours: &str, published: &str, divergences: &str) -> Result<Drift, Vec<Error>> {
     let ours = Generation::new(
         TextFile::new("schema/1/codegen.toml", ""),
         vec![TextFile::new("schema/1/things.json", file(ours))],
     );
     let published = TextFile::new("published.json", format!(r#"{{"$defs":{published}}}"#));
-    let divergences = TextFile::new("schema/1/divergences.toml", divergences);
-    drift(&ours, &[published], &divergences).unwrap_or_else(|errors| panic!("{errors:#?}"))
+    drift(&ours, &[published], &TextFile::new("schema/1/divergences.toml", divergences))
+}
+
+fn compared(ours: &str, published: &str, divergences: &str) -> Drift {
+    tried(ours, published, divergences).unwrap_or_else(|errors| panic!("{errors:#?}"))
 }
 
 /// Two schemas differ in exactly these places, as `at: kind, ours, published`.
@@ -59,7 +62,8 @@ fn an_unlisted_difference_is_told() {
 
 #[test]
 fn a_listed_difference_is_accepted_with_its_reason() {
-    let listed = "[[differs]]\nat = \"A.b\"\nkind = \"required\"\nreason = \"always there\"";
+    let listed =
+        "[[differs]]\nat = \"A.b\"\nkind = \"required\"\npublished = \"no\"\nreason = \"always there\"";
     let drift = compared(&one(&object(TEXT, r#""b""#)), &one(&object(TEXT, "")), listed);
     assert!(drift.is_clean(), "{drift}");
     assert_eq!(drift.differences[0].reason.as_deref(), Some("always there"));
@@ -149,7 +153,7 @@ fn types_values_and_constants_are_compared() {
         (
             r#"{"type":"array","items":{"type":"string"}}"#,
             r#"{"type":"array","items":{"type":"integer"}}"#,
-            "A.b: type, array of string, array of integer",
+            "A.b[]: type, string, integer",
         ),
         (r#"{"type":["string","null"]}"#, r#"{"type":"string"}"#, "A.b: nullable, yes, no"),
         (
@@ -297,4 +301,217 @@ fn error_codes_are_compared_wherever_they_stand() {
     let accepted = "[[differs]]\nat = [\"-2\", \"-3\"]\nkind = \"code\"\nreason = \"ours\"\n\
                     [[definitions]]\nnames = [\"A\", \"E1\", \"E3\"]\nreason = \"spelled otherwise\"";
     assert!(compared(listed, &inside(&[-1, -3]), accepted).is_clean());
+}
+
+fn reference(name: &str) -> String {
+    format!(r##"{{"$ref":"#/$defs/{name}"}}"##)
+}
+
+/// A definition `A` with a member `m`, and two objects that both sides know.
+fn with_member(member: &str) -> String {
+    let definition = |text: &str| object(&format!(r#""{text}":{{"type":"string"}}"#), "");
+    format!(
+        r#"{{"A":{},"B":{},"C":{}}}"#,
+        object(&format!(r#""m":{member}"#), ""),
+        definition("b"),
+        definition("c")
+    )
+}
+
+#[test]
+fn what_a_list_holds_is_compared_at_any_depth() {
+    let list = |items: &str| format!(r#"{{"type":"array","items":{items}}}"#);
+    let (b, c) = (reference("B"), reference("C"));
+    let both = format!(r#"{{"anyOf":[{b},{c}]}}"#);
+    for (ours, published, expected) in [
+        (list(&b), list(&c), "A.m[]: type, B, C"),
+        (list(&both), list(&b), "A.m[]: type, B, C, B"),
+        (list(&b), r#"{"type":"array"}"#.to_owned(), "A.m[]: type, B, any"),
+        (list(&b), list(r#"{"type":"string"}"#), "A.m[]: type, B, string"),
+        (list(&list(&b)), list(&list(&c)), "A.m[][]: type, B, C"),
+        (
+            list(r#"{"type":"string","enum":["x"]}"#),
+            list(r#"{"type":"string"}"#),
+            "A.m[]: values, \"x\", any",
+        ),
+        (
+            list(&object(TEXT, "")),
+            list(&object(r#""b":{"type":"integer"}"#, "")),
+            "A.m[].b: type, string, integer",
+        ),
+    ] {
+        check(&with_member(&ours), &with_member(&published), &[expected]);
+        check(&with_member(&ours), &with_member(&ours), &[]);
+    }
+}
+
+#[test]
+fn what_a_map_holds_and_whether_an_object_is_open_is_compared() {
+    let map = |values: &str| format!(r#"{{"type":"object","additionalProperties":{values}}}"#);
+    let (b, c) = (reference("B"), reference("C"));
+    for (ours, published, expected) in [
+        (map(&b), map(&c), "A.m{}: type, B, C"),
+        (map(&b), map(r#"{"type":"integer"}"#), "A.m{}: type, B, integer"),
+        (map(&map(&b)), map(&map(&c)), "A.m{}{}: type, B, C"),
+        (map("{}"), map("false"), "A.m{}: type, any, nothing"),
+        (map("true"), map(r#"{"not":{}}"#), "A.m{}: type, any, nothing"),
+        (map(&b), r#"{"type":"object"}"#.to_owned(), "A.m{}: type, B, any"),
+    ] {
+        check(&with_member(&ours), &with_member(&published), &[expected]);
+        check(&with_member(&ours), &with_member(&ours), &[]);
+    }
+    check(&with_member(&map("{}")), &with_member(r#"{"type":"object"}"#), &[]);
+}
+
+/// An object without members on one side is not the same as one with members.
+#[test]
+fn members_are_compared_where_one_side_has_none() {
+    check(&one(&object(TEXT, "")), &one(r#"{"type":"object"}"#), &["A.b: member, string, not there"]);
+    check(
+        &one(r#"{"type":"object"}"#),
+        &one(&object(TEXT, r#""b""#)),
+        &["A.b: member, not there, string, required"],
+    );
+    let nullable = format!(r#"{{"anyOf":[{},{{"type":"null"}}]}}"#, reference("B"));
+    check(&with_member(&reference("B")), &with_member(&nullable), &["A.m: nullable, no, yes"]);
+}
+
+/// What one side names and the other does not is compared in its place.
+#[test]
+fn a_definition_that_one_side_lacks_is_compared_where_it_is_used() {
+    let ours = |kind: &str| {
+        format!(
+            r#"{{"A":{},"N":{}}}"#,
+            object(&format!(r#""m":{}"#, reference("N")), ""),
+            object(&format!(r#""b":{{"type":"{kind}"}},"more":{}"#, reference("N")), "")
+        )
+    };
+    let theirs = format!(
+        r#"{{"A":{},"P":{}}}"#,
+        object(&format!(r#""m":{}"#, reference("P")), ""),
+        object(&format!(r#"{TEXT},"more":{}"#, reference("P")), "")
+    );
+    let listed = "[[definitions]]\nnames = [\"N\", \"P\"]\nreason = \"named otherwise\"";
+    assert!(compared(&ours("string"), &theirs, listed).is_clean());
+    let drift = compared(&ours("integer"), &theirs, listed);
+    let found: Vec<_> = drift.differences.iter().filter(|found| found.reason.is_none()).collect();
+    assert_eq!(found.len(), 1, "{drift}");
+    assert_eq!((found[0].at.as_str(), found[0].kind), ("A.m.b", Kind::Type));
+}
+
+#[test]
+fn a_listed_difference_whose_published_side_changed_is_told() {
+    let schema = |kind: &str| one(&object(&format!(r#""b":{{"type":"{kind}"}}"#), ""));
+    let listed = |published: &str| {
+        format!("[[differs]]\nat = \"A.b\"\nkind = \"type\"\n{published}reason = \"meant\"")
+    };
+    let fresh = listed("published = \"integer\"\n");
+    assert!(compared(&schema("string"), &schema("integer"), &fresh).is_clean());
+    for (entry, told) in [
+        (fresh.as_str(), "**listed for another published form: integer**"),
+        (&listed(""), "**listed without what is published**"),
+    ] {
+        let drift = compared(&schema("string"), &schema("boolean"), entry);
+        assert!(!drift.is_clean() && drift.listed() == 0 && drift.obsolete.is_empty(), "{drift}");
+        assert!(
+            drift.to_string().contains(&format!("| A.b | type | string | boolean | {told} |")),
+            "{drift}"
+        );
+    }
+    // The other kinds say by being there what is published, and may say it.
+    let values = "[[differs]]\nat = \"A.c\"\nkind = \"member\"\npublished = \"boolean\"\nreason = \"meant\"";
+    let more = one(&object(&format!(r#"{TEXT},"c":{{"type":"integer"}}"#), ""));
+    assert!(!compared(&one(&object(TEXT, "")), &more, values).is_clean());
+    assert!(compared(&one(&object(TEXT, "")), &more, &values.replace("boolean", "integer")).is_clean());
+}
+
+#[test]
+fn what_is_published_is_written_into_the_entries_and_nothing_else_changes() {
+    let ours = one(&object(r#""b":{"const":"x"},"c":{"const":"x"},"d":{"type":"string"}"#, ""));
+    let published = one(&object(r#""b":{"const":"y"},"c":{"const":"z"},"d":{"type":"integer"}"#, ""));
+    let listed = "# Why.\n\n[[differs]]\nat = [\"A.b\", \"A.c\"]\nkind = \"values\"\nreason = \"meant\"\n\n\
+                  # A remark.\n[[differs]]\nat = \"A.d\"\nkind = \"type\"\npublished = \"boolean\"\nreason = \"it is = so\"\n";
+    let drift = compared(&ours, &published, listed);
+    assert!(!drift.is_clean());
+    let written = with_published(&TextFile::new("divergences.toml", listed), &drift).unwrap();
+    assert_eq!(
+        written.text,
+        "# Why.\n\n[[differs]]\nat = \"A.b\"\nkind = \"values\"\npublished = '\"y\"'\nreason = \"meant\"\n\n\
+         [[differs]]\nat = \"A.c\"\nkind = \"values\"\npublished = '\"z\"'\nreason = \"meant\"\n\n\
+         # A remark.\n[[differs]]\nat = \"A.d\"\nkind = \"type\"\npublished = \"integer\"\nreason = \"it is = so\"\n"
+    );
+    let drift = compared(&ours, &published, &written.text);
+    assert!(drift.is_clean(), "{drift}");
+    assert_eq!(with_published(&written, &drift).unwrap(), written);
+}
+
+#[test]
+fn a_revision_that_nobody_publishes_a_schema_of_says_so() {
+    let errors =
+        tried(&one(r#"{"type":"string"}"#), "{}", "unpublished = \"its messages stand in\"").unwrap_err();
+    assert_eq!(errors[0].to_string(), "schema/1/divergences.toml unpublished: its messages stand in");
+}
+
+/// What cannot be understood is a fault of either side with its place, and no difference that nobody sees.
+#[test]
+fn what_is_no_schema_is_a_fault_with_its_place() {
+    let good = one(r#"{"type":"string"}"#);
+    for (bad, place) in [
+        (r#"{"A":5}"#.to_owned(), "#/$defs/A"),
+        (one(r#"{"type":"object","properties":5}"#), "#/$defs/A/properties"),
+        (one(r#"{"type":"object","properties":{"b":"text"}}"#), "#/$defs/A/properties/b"),
+        (one(r#"{"type":"object","required":"b"}"#), "#/$defs/A/required"),
+        (one(r##"{"$ref":"#/$defs/Gone"}"##), "#/$defs/A/$ref"),
+        (one(r#"{"$ref":"https://example.com/other.json"}"#), "#/$defs/A/$ref"),
+        (one(r##"{"type":"array","items":{"$ref":"#/properties/b"}}"##), "#/$defs/A/items/$ref"),
+        (one(r#"{"type":"array","items":[1]}"#), "#/$defs/A/items"),
+        (one(r#"{"anyOf":[]}"#), "#/$defs/A/anyOf"),
+        (one(r#"{"type":7}"#), "#/$defs/A/type"),
+        (one(r#"{"enum":"x"}"#), "#/$defs/A/enum"),
+    ] {
+        let errors = tried(&good, &bad, "").unwrap_err();
+        assert_eq!((errors[0].file.as_str(), errors[0].place.as_str()), ("published.json", place), "{bad}");
+        let errors = tried(&bad, &good, "").unwrap_err();
+        assert_eq!(
+            (errors[0].file.as_str(), errors[0].place.as_str()),
+            ("schema/1/things.json", place),
+            "{bad}"
+        );
+    }
+    // Bounds of integers in other people's schemas reach further than ours.
+    let large = one(r#"{"type":"integer","maximum":18446744073709551615}"#);
+    assert!(compared(&one(r#"{"type":"integer"}"#), &large, "").is_clean());
+}
+
+#[test]
+fn definitions_that_lead_back_to_themselves_end() {
+    let (a, b) = (reference("A"), reference("B"));
+    for circle in [
+        one(&a),
+        one(&format!(r#"{{"anyOf":[{a}]}}"#)),
+        one(&format!(r#"{{"oneOf":[{{"type":"string"}},{a}]}}"#)),
+        one(&format!(r#"{{"allOf":[{{"anyOf":[{a}]}}]}}"#)),
+        format!(r#"{{"A":{{"anyOf":[{b}]}},"B":{a}}}"#),
+    ] {
+        for errors in [tried(&circle, "{}", ""), tried(r#"{"A":{"type":"string"}}"#, &circle, "")] {
+            let error = errors.unwrap_err().remove(0);
+            assert_eq!(error.place, "#/$defs/A", "{circle}");
+            assert!(error.message.contains("leads back to itself"), "{error}");
+        }
+    }
+    // Through members and items they are what many definitions do.
+    let tree = one(&object(
+        &format!(
+            r#""more":{{"type":"array","items":{a}}},"one":{a},"by":{{"type":"object","additionalProperties":{a}}}"#
+        ),
+        "",
+    ));
+    check(&tree, &tree, &[]);
+    let many: Vec<String> = (0..40).map(|n| format!(r#""m{n}":{{"type":"array","items":{a}}}"#)).collect();
+    let wide = one(&object(&many.join(","), ""));
+    check(&wide, &wide, &[]);
+    let chain: Vec<String> =
+        (0..20_000).map(|n| format!(r#""D{n}":{}"#, reference(&format!("D{}", n + 1)))).collect();
+    let chain = format!(r#"{{{},"D20000":{{"type":"string"}}}}"#, chain.join(","));
+    assert!(tried(&chain, "{}", "").unwrap_err()[0].message.contains("references follow one another"));
 }

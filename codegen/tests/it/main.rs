@@ -4,8 +4,10 @@
 mod diff;
 mod drift;
 mod golden;
+mod reference;
 mod refuses;
 mod reports;
+mod samples;
 
 use mcp_tasks_codegen::{Error, Generation, Options, TextFile, generate};
 

@@ -23,6 +23,9 @@ fn walk(verdict: &str, check: impl Fn(&Sample, Result<RawJson, String>) -> Resul
     let mut faults = Vec::new();
     for generation in fs::read_dir(folder).unwrap() {
         let generation = generation.unwrap();
+        if !generation.path().is_dir() {
+            continue;
+        }
         let name = generation.file_name().into_string().unwrap();
         let text = fs::read_to_string(generation.path().join(format!("{verdict}.jsonl"))).unwrap();
         for line in text.lines() {
