@@ -3,6 +3,7 @@
 //! serde_json's own `Value` sorts members (or, with a feature that would leak into every crate of a build, keeps
 //! their order) and drops duplicates; a schema file needs neither.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -36,9 +37,10 @@ impl Json {
     fn find_duplicates(&self, file: &str, pointer: &str, errors: &mut Errors) {
         match self {
             Self::Object(members) => {
-                for (index, (name, value)) in members.iter().enumerate() {
+                let mut seen = BTreeSet::new();
+                for (name, value) in members {
                     let place = child(pointer, name);
-                    if members[..index].iter().any(|(earlier, _)| earlier == name) {
+                    if !seen.insert(name) {
                         errors.push(Error::new(file, &place, format!("the member `{name}` comes twice")));
                     }
                     value.find_duplicates(file, &place, errors);

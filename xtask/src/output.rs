@@ -47,9 +47,8 @@ impl Output<'_> {
         let output = self.root.join(self.folder);
         let present = self.present(files)?;
         if matches!(self.owns, Owns::Marked(_)) {
-            let by_hand = |file: &&TextFile| {
-                present.get(&file.path).is_some_and(|text| !is_marked(&file.path, text))
-            };
+            let by_hand =
+                |file: &&TextFile| present.get(&file.path).is_some_and(|text| !is_marked(&file.path, text));
             if let Some(file) = files.iter().find(by_hand) {
                 return Err(format!("{}/{} is there and was not generated", self.folder, file.path));
             }
@@ -88,7 +87,8 @@ impl Output<'_> {
             Owns::Nothing => (None, false),
             Owns::Marked(folder) => (Some(output.join(folder)), false),
         };
-        let mut out = folder.map_or_else(|| Ok(BTreeMap::new()), |folder| present(&output, &folder, strict))?;
+        let mut out =
+            folder.map_or_else(|| Ok(BTreeMap::new()), |folder| present(&output, &folder, strict))?;
         for file in files {
             let path = output.join(&file.path);
             if is_regular(&path) {
@@ -174,8 +174,8 @@ impl Prepared {
             // The owner may have named files of theirs in any way, so one that is there is not ours to replace.
             let name = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
             let temporary = folder.join(name);
-            let mut open = fs::File::create_new(&temporary)
-                .map_err(|error| describe("write", &temporary, &error))?;
+            let mut open =
+                fs::File::create_new(&temporary).map_err(|error| describe("write", &temporary, &error))?;
             self.texts.push((temporary.clone(), path));
             open.write_all(file.text.as_bytes()).map_err(|error| describe("write", &temporary, &error))?;
         }
