@@ -1,39 +1,21 @@
-//! Rules about a whole model that no single definition can be judged by: names that Rust cannot have, and types that
-//! would contain themselves.
+//! Rules about a whole model that no single definition can be judged by: what refers to what, names that Rust cannot
+//! have, objects that are too large, and types that would contain themselves.
+//!
+//! What passes here makes code that compiles; a fault that the compiler would find has no place in a schema file.
+
+mod circles;
+mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Errors};
 use crate::json::child;
-use crate::model::{Item, ItemKind, Model, Part, TypeRef, Union};
-use crate::names;
+use crate::model::{Item, ItemKind, Member, Model, Object, Part, Presence, State, TypeRef, Union};
 
-/// Types and variants that generated code takes from the prelude, or that Rust keeps for itself.
-const TAKEN: &[&str] = &[
-    "Box",
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "Drop",
-    "Eq",
-    "Err",
-    "From",
-    "Into",
-    "Iterator",
-    "None",
-    "Ok",
-    "Option",
-    "PartialEq",
-    "Result",
-    "Self",
-    "Send",
-    "Some",
-    "String",
-    "Sync",
-    "ToString",
-    "Vec",
-];
+/// How many members an object has at most: those that have come are kept in one word while it is read.
+const MEMBERS: usize = 64;
+/// The key of `_meta` that says which revision a request speaks.
+pub(crate) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Checks a model.
 pub(crate) fn check(model: &Model) -> Errors {
@@ -41,13 +23,31 @@ pub(crate) fn check(model: &Model) -> Errors {
         items: model.items().map(|item| (item.schema_name.as_str(), item)).collect(),
         errors: Errors::new(),
     };
-    for file in &model.files {
-        for item in &file.items {
-            let place = child("#/$defs", &item.schema_name);
-            check.item(&file.path, &place, item);
-        }
+    for (file, item) in items(model) {
+        check.item(&At { file, place: child("#/$defs", &item.schema_name) }, item);
     }
+    for (file, item) in circles::in_circles(model) {
+        let message = "the type would contain itself; a list or a map has to stand in between";
+        check.fault(&At { file, place: child("#/$defs", &item.schema_name) }, message.to_owned());
+    }
+    check.errors.extend(names::check(model));
     check.errors
+}
+
+/// All definitions, each with the path of its file.
+fn items(model: &Model) -> impl Iterator<Item = (&str, &Item)> {
+    model.files.iter().flat_map(|file| file.items.iter().map(|item| (file.path.as_str(), item)))
+}
+
+struct At<'a> {
+    file: &'a str,
+    place: String,
+}
+
+impl At<'_> {
+    fn child(&self, name: &str) -> Self {
+        Self { file: self.file, place: child(&self.place, name) }
+    }
 }
 
 struct Check<'a> {
@@ -56,137 +56,137 @@ struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    fn fault(&mut self, file: &str, place: &str, message: String) {
-        self.errors.push(Error::new(file, place, message));
+    fn fault(&mut self, at: &At<'_>, message: String) {
+        self.errors.push(Error::new(at.file, &at.place, message));
     }
 
-    fn item(&mut self, file: &str, place: &str, item: &'a Item) {
-        if let ItemKind::Replaced(path) = &item.kind {
-            if !names::is_type_path(path) {
-                self.fault(file, place, format!("`{path}` in [replace] is no name of a type"));
-            }
-            return;
+    fn kind(&self, name: &str) -> Option<&'a ItemKind> {
+        self.items.get(name).map(|item| &item.kind)
+    }
+
+    fn item(&mut self, at: &At<'_>, item: &Item) {
+        let parts: BTreeSet<&str> = values(item)
+            .into_iter()
+            .filter(|name| matches!(self.kind(name), None | Some(ItemKind::State(_))))
+            .collect();
+        for name in parts {
+            // A mixin makes no item at all.
+            let message =
+                format!("`{name}` is a part of objects, a state or a mixin, and makes no value alone");
+            self.fault(at, message);
         }
-        if !names::is_ident(&item.rust_name) || TAKEN.contains(&item.rust_name.as_str()) {
+        match &item.kind {
+            ItemKind::Object(object) => self.object(at, object),
+            ItemKind::Union(Union::Kind(arms)) => {
+                for arm in arms {
+                    let TypeRef::Named(name) = &arm.shape else { continue };
+                    let object = matches!(
+                        self.kind(name),
+                        Some(ItemKind::Object(_) | ItemKind::Union(Union::Tag { .. } | Union::Member(_)))
+                    );
+                    if !object {
+                        let message = format!("`{name}` is no object; other kinds of arm are written inline");
+                        self.fault(at, message);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn object(&mut self, at: &At<'_>, object: &Object) {
+        let names = self.names_of(object);
+        if names.len() > MEMBERS {
             let message = format!(
-                "no type can have the Rust name `{}`; give it another in codegen.toml",
-                item.rust_name
+                "an object has at most {MEMBERS} members, the tag and all payloads of its state among them; \
+                 these are {}",
+                names.len()
             );
-            self.fault(file, place, message);
+            self.fault(at, message);
         }
-        for field in fields(item) {
-            if !names::is_ident(field) {
-                let message =
-                    format!("no field can have the Rust name `{field}`; give it another in codegen.toml");
-                self.fault(file, place, message);
+        let mut seen = BTreeSet::new();
+        let twice: BTreeSet<String> =
+            names.into_iter().filter(|name| !seen.insert(*name)).map(str::to_owned).collect();
+        for name in twice {
+            self.fault(at, format!("the member `{name}` comes from two parts"));
+        }
+        for member in object.members().filter(|member| member.name == VERSION_KEY) {
+            if member.shape != TypeRef::Text {
+                self.fault(at, format!("`{}` is a string", member.name));
             }
         }
-        let mut seen = BTreeMap::new();
-        for (variant, value) in variants(item) {
-            if !names::is_ident(&variant) || variant == "Self" {
-                self.fault(file, place, format!("`{value}` makes no name of a Rust variant"));
-            } else if let Some(other) = seen.insert(variant.clone(), value) {
-                let message = format!("`{other}` and `{value}` both have the Rust variant `{variant}`");
-                self.fault(file, place, message);
-            }
+        if let Some(member) = object.method.as_ref().and_then(|method| method.routed_by.as_ref())
+            && !self.is_routed_by(object, member)
+        {
+            let message =
+                format!("`{member}` is to be a required string of required parameters, to be routed by");
+            self.fault(&at.child("x-mcp-name"), message);
         }
-        if let ItemKind::Union(Union::Kind(arms)) = &item.kind {
-            for arm in arms {
-                let TypeRef::Named(name) = &arm.shape else { continue };
-                let object = |kind: &ItemKind| {
-                    matches!(
-                        kind,
-                        ItemKind::Object(_) | ItemKind::Union(Union::Tag { .. } | Union::Member(_))
-                    )
-                };
-                if !self.items.get(name.as_str()).is_some_and(|target| object(&target.kind)) {
-                    let message = format!("`{name}` is no object; other kinds of arm are written inline");
-                    self.fault(file, place, message);
+    }
+
+    /// The names of all members of an object, whatever its state.
+    fn names_of<'o>(&self, object: &'o Object) -> Vec<&'o str>
+    where
+        'a: 'o,
+    {
+        let mut names = Vec::new();
+        for part in &object.parts {
+            match part {
+                Part::Constant(constant) => names.push(constant.name.as_str()),
+                Part::Member(member) => names.push(member.name.as_str()),
+                Part::State(name) => {
+                    let Some(ItemKind::State(state)) = self.kind(name) else { continue };
+                    names.push(state.tag.as_str());
+                    names.extend(payloads(state).map(|member| member.name.as_str()));
                 }
             }
         }
-        if self.contains(&item.schema_name, &item.schema_name, &mut BTreeSet::new()) {
-            let message = "the type would contain itself; a list or a map has to stand in between".to_owned();
-            self.fault(file, place, message);
-        }
+        names
     }
 
-    /// Whether a value of one type holds a value of another without a list or map in between.
-    fn contains(&self, outer: &str, wanted: &str, seen: &mut BTreeSet<&'a str>) -> bool {
-        let Some(item) = self.items.get(outer) else { return false };
-        let held: Vec<&'a str> = held(item);
-        held.into_iter()
-            .any(|name| name == wanted || (seen.insert(name) && self.contains(name, wanted, seen)))
+    fn is_routed_by(&self, object: &Object, name: &str) -> bool {
+        let Some(TypeRef::Named(params)) = required(object, "params") else { return false };
+        let Some(ItemKind::Object(params)) = self.kind(params) else { return false };
+        match required(params, name) {
+            Some(TypeRef::Text) => true,
+            Some(TypeRef::Named(name)) => {
+                matches!(self.kind(name), Some(ItemKind::Replaced(path)) if path == "TaskId")
+            }
+            _ => false,
+        }
     }
 }
 
-/// The definitions that a type holds directly.
-fn held(item: &Item) -> Vec<&str> {
-    fn named(shape: &TypeRef) -> Option<&str> {
+/// The type of a required member.
+fn required<'o>(object: &'o Object, name: &str) -> Option<&'o TypeRef> {
+    let member = object.members().find(|member| member.name == name)?;
+    (member.presence == Presence::Required).then_some(&member.shape)
+}
+
+fn payloads(state: &State) -> impl Iterator<Item = &Member> {
+    state.arms.iter().flat_map(|arm| &arm.members)
+}
+
+/// The definitions that an item refers to as types of values.
+fn values(item: &Item) -> Vec<&str> {
+    fn innermost(shape: &TypeRef) -> Option<&str> {
         match shape {
             TypeRef::Named(name) => Some(name),
+            TypeRef::List(inner) | TypeRef::Map(inner) => innermost(inner),
             _ => None,
         }
     }
     match &item.kind {
-        ItemKind::Object(object) => object
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::Member(member) => named(&member.shape),
-                Part::State(name) => Some(name.as_str()),
-                Part::Constant(_) => None,
-            })
-            .collect(),
-        ItemKind::State(state) => {
-            state.arms.iter().flat_map(|arm| &arm.members).filter_map(|member| named(&member.shape)).collect()
+        ItemKind::Object(object) => {
+            let result = object.method.as_ref().and_then(|method| method.result.as_deref());
+            object.members().filter_map(|member| innermost(&member.shape)).chain(result).collect()
         }
-        ItemKind::Union(Union::Kind(arms)) => arms.iter().filter_map(|arm| named(&arm.shape)).collect(),
+        ItemKind::State(state) => payloads(state).filter_map(|member| innermost(&member.shape)).collect(),
+        ItemKind::Union(Union::Kind(arms)) => arms.iter().filter_map(|arm| innermost(&arm.shape)).collect(),
         ItemKind::Union(Union::Tag { arms, .. }) => arms.iter().map(|arm| arm.target.as_str()).collect(),
         ItemKind::Union(Union::Member(arms)) => arms.iter().map(|arm| arm.target.as_str()).collect(),
-        ItemKind::Newtype(shape) => named(shape).into_iter().collect(),
-        ItemKind::StringEnum(_) | ItemKind::ErrorCodes(_) | ItemKind::Replaced(_) => Vec::new(),
-    }
-}
-
-fn fields(item: &Item) -> Vec<&str> {
-    match &item.kind {
-        ItemKind::Object(object) => object
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::Member(member) => Some(member.field.as_str()),
-                Part::Constant(_) | Part::State(_) => None,
-            })
-            .collect(),
-        ItemKind::State(state) => {
-            state.arms.iter().flat_map(|arm| &arm.members).map(|member| member.field.as_str()).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// The variants of an item, each with the text that it comes from.
-fn variants(item: &Item) -> Vec<(String, &str)> {
-    match &item.kind {
-        ItemKind::StringEnum(values) => {
-            values.iter().map(|value| (value.name.clone(), value.value.as_str())).collect()
-        }
-        ItemKind::State(state) => {
-            state.arms.iter().map(|arm| (arm.name.clone(), arm.value.as_str())).collect()
-        }
-        ItemKind::Union(Union::Kind(arms)) => {
-            arms.iter().map(|arm| (arm.variant.clone(), arm.variant.as_str())).collect()
-        }
-        ItemKind::Union(Union::Tag { arms, .. }) => {
-            arms.iter().map(|arm| (arm.variant.clone(), arm.value.as_str())).collect()
-        }
-        ItemKind::Union(Union::Member(arms)) => {
-            arms.iter().map(|arm| (arm.variant.clone(), arm.variant.as_str())).collect()
-        }
-        ItemKind::ErrorCodes(codes) => {
-            codes.iter().map(|code| (code.variant.clone(), code.variant.as_str())).collect()
-        }
-        ItemKind::Object(_) | ItemKind::Newtype(_) | ItemKind::Replaced(_) => Vec::new(),
+        ItemKind::Newtype(shape) => innermost(shape).into_iter().collect(),
+        ItemKind::ErrorCodes(codes) => codes.iter().filter_map(|code| code.data.as_deref()).collect(),
+        ItemKind::StringEnum(_) | ItemKind::Replaced(_) => Vec::new(),
     }
 }

@@ -8,7 +8,8 @@ use std::fmt;
 pub struct Error {
     /// The file, as it was named in the input.
     pub file: String,
-    /// Where in the file: a JSON pointer such as `#/$defs/Task/properties/ttlMs`, or a line and column.
+    /// Where in the file: a JSON pointer such as `#/$defs/Task/properties/ttlMs`, a line and column, a key of
+    /// `codegen.toml`, or nothing where the file as a whole is meant.
     pub place: String,
     /// What was met and what was expected.
     pub message: String,
@@ -22,7 +23,9 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.file, self.place, self.message)
+        let Self { file, place, message } = self;
+        let blank = if place.is_empty() { "" } else { " " };
+        write!(f, "{file}{blank}{place}: {message}")
     }
 }
 

@@ -68,6 +68,7 @@ pub(crate) fn run(model: &Model, root: &str) -> Result<Front, Errors> {
         model.items().map(|item| (item.schema_name.as_str(), item.rust_name.as_str())).collect();
     let mut settings = TypeSpaceSettings::default();
     settings.with_derive("PartialEq".to_owned()).with_map_type(format!("{root}::Map").as_str());
+    let carriers = carriers(model);
     let mut definitions = schemars08::Map::new();
     for item in model.items() {
         match &item.kind {
@@ -79,7 +80,7 @@ pub(crate) fn run(model: &Model, root: &str) -> Result<Front, Errors> {
             }
             ItemKind::Object(_) | ItemKind::State(_) | ItemKind::Union(_) | ItemKind::ErrorCodes(_) => {
                 settings.with_replacement(&item.rust_name, &item.rust_name, iter::empty());
-                definitions.insert(carrier(&item.rust_name), carrier_schema(item, &names));
+                definitions.insert(format!("{carriers}{}", item.rust_name), carrier_schema(item, &names));
             }
         }
         // typify looks a replaced name up among the definitions before it replaces it.
@@ -93,7 +94,7 @@ pub(crate) fn run(model: &Model, root: &str) -> Result<Front, Errors> {
     let number =
         syn::parse_str(&format!("{root}::Number")).map_err(|error: syn::Error| fault(error.to_string()))?;
     HouseTypes { number }.visit_file_mut(&mut file);
-    collect(model, file).map_err(fault)
+    collect(model, &carriers, file).map_err(fault)
 }
 
 /// Writes types as the rest of the generated code does: our map has one argument, since its names are always text,
@@ -140,9 +141,13 @@ impl VisitMut for HouseTypes {
     }
 }
 
-/// The name of the struct that carries an item's types through typify.
-fn carrier(rust_name: &str) -> String {
-    format!("CarrierOf{rust_name}")
+/// How the names of the structs begin that carry the types of items through typify; no item's name begins so.
+fn carriers(model: &Model) -> String {
+    let mut prefix = "CarrierOf".to_owned();
+    while model.items().any(|item| item.rust_name.starts_with(&prefix)) {
+        prefix.push_str("Of");
+    }
+    prefix
 }
 
 fn carrier_schema(item: &Item, names: &BTreeMap<&str, &str>) -> Schema {
@@ -219,11 +224,9 @@ fn shape_schema(shape: &TypeRef, names: &BTreeMap<&str, &str>) -> Schema {
 }
 
 /// Sorts typify's output: carriers give their field types, string enums and newtypes stay.
-fn collect(model: &Model, file: syn::File) -> Result<Front, String> {
+fn collect(model: &Model, carriers: &str, file: syn::File) -> Result<Front, String> {
     let mut front = Front::default();
     let mut seen = BTreeSet::new();
-    let carriers: BTreeMap<String, &str> =
-        model.items().map(|item| (carrier(&item.rust_name), item.rust_name.as_str())).collect();
     for item in file.items {
         let name = match &item {
             syn::Item::Struct(item) => item.ident.to_string(),
@@ -238,7 +241,7 @@ fn collect(model: &Model, file: syn::File) -> Result<Front, String> {
         if matches!(item, syn::Item::Struct(_) | syn::Item::Enum(_)) && !seen.insert(name.clone()) {
             return Err(format!("two definitions make the Rust type `{name}`"));
         }
-        if let Some(rust_name) = carriers.get(&name) {
+        if let Some(rust_name) = name.strip_prefix(carriers) {
             if let syn::Item::Struct(carrier) = &item {
                 for field in &carrier.fields {
                     let index = field
@@ -246,7 +249,7 @@ fn collect(model: &Model, file: syn::File) -> Result<Front, String> {
                         .as_ref()
                         .and_then(|ident| ident.to_string().strip_prefix('m')?.parse().ok());
                     if let Some(index) = index {
-                        front.fields.insert(((*rust_name).to_owned(), index), field.ty.clone());
+                        front.fields.insert((rust_name.to_owned(), index), field.ty.clone());
                     }
                 }
             }

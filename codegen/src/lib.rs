@@ -60,6 +60,10 @@
 //! `#[rustfmt::skip] mod generated { pub mod pause; }` with `generated/pause.rs` and `generated/pause/messages.rs`.
 //! `examples/vendor` of the repository is such a package.
 //!
+//! Generated code belongs to one minor version of `mcp-tasks-types`, that of this crate: what it calls there is hidden
+//! and made for it. It says so in a constant that does not compile with another version, which means: generate anew
+//! with the generator of that version.
+//!
 //! | function | what it makes of schema folders |
 //! |---|---|
 //! | [`generate`] | the Rust files, and each folder as one file for validators |
@@ -140,16 +144,16 @@ pub struct Options {
 }
 
 impl Options {
+    /// For the types crate itself, which names itself `crate` and has the list of all types.
+    #[must_use]
+    pub fn inside() -> Self {
+        Self { command: "cargo xtask codegen".to_owned(), root: "crate".to_owned(), registry: true }
+    }
+
     /// For a package outside the types crate: it is named `::mcp_tasks_types`, and no list of all types is made.
     #[must_use]
     pub fn outside(command: impl Into<String>) -> Self {
         Self { command: command.into(), root: "::mcp_tasks_types".to_owned(), registry: false }
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { command: "cargo xtask codegen".to_owned(), root: "crate".to_owned(), registry: true }
     }
 }
 
@@ -163,10 +167,13 @@ pub fn generate(generations: &[Generation], options: &Options) -> Result<Vec<Tex
         let message = format!("`{}` is no path to the types crate: {error}", options.root);
         return Err(vec![Error::new("options", "root", message)]);
     }
-    let mut models = Vec::new();
+    let mut models: Vec<model::Model> = Vec::new();
     let mut files = Vec::new();
     for generation in generations {
         let (model, sources) = lowered(generation)?;
+        if let Some(error) = clash(&model, &models, options, &generation.config.path) {
+            return Err(vec![error]);
+        }
         let front = front::run(&model, &options.root)?;
         files.extend(render::generation(&model, &front, options)?);
         files.push(render::bundle(&model, &sources));
@@ -179,9 +186,29 @@ pub fn generate(generations: &[Generation], options: &Options) -> Result<Vec<Tex
     Ok(files)
 }
 
+/// Two revisions that would write the same files.
+fn clash(model: &model::Model, earlier: &[model::Model], options: &Options, config: &str) -> Option<Error> {
+    if earlier.iter().any(|earlier| earlier.generation == model.generation) {
+        let message = format!("another schema folder is the revision `{}` as well", model.generation);
+        return Some(Error::new(config, "generation", message));
+    }
+    let registry = options.registry && model.module == REGISTRY;
+    if registry || earlier.iter().any(|earlier| earlier.module == model.module) {
+        let message = format!("the module `{}` is made of something else already", model.module);
+        return Some(Error::new(config, "module", message));
+    }
+    None
+}
+
+/// The module with the list of all types.
+const REGISTRY: &str = "registry";
+
 /// The model of a generation with the files that it was made from.
 fn lowered(generation: &Generation) -> Result<(model::Model, Vec<lower::Source>), Vec<Error>> {
     let config = config::Config::parse(&generation.config.path, &generation.config.text)?;
+    if generation.schemas.is_empty() {
+        return Err(vec![Error::new(&generation.config.path, "", "there is no schema file beside it")]);
+    }
     let sources = read(generation)?;
     let model = lower::lower(&sources, &config, &generation.config.path)?;
     let errors = check::check(&model);
@@ -208,3 +235,8 @@ fn read(generation: &Generation) -> Result<Vec<lower::Source>, Vec<Error>> {
     }
     if errors.is_empty() { Ok(sources) } else { Err(errors) }
 }
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

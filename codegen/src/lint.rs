@@ -171,7 +171,7 @@ impl Lint<'_> {
                     "the text has control or direction characters, which would hide what it says",
                 );
             }
-            "$comment" | "title" | "description" | "x-tag" | "x-member" | "x-mcp-method"
+            "$comment" | "title" | "description" | "x-tag" | "x-member" | "x-mcp-method" | "x-mcp-name"
             | "x-extension-id"
                 if value.text().is_none() =>
             {

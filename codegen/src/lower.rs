@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::config::Config;
 use crate::error::{Error, Errors};
 use crate::json::{Json, child};
-use crate::model::{ErrorCode, File, Item, ItemKind, Model, Variant};
+use crate::model::{Condition, ErrorCode, File, Item, ItemKind, Model, Variant};
 use crate::names;
 
 /// A parsed schema file.
@@ -32,6 +32,8 @@ pub(crate) fn lower(sources: &[Source], config: &Config, config_path: &str) -> R
         used: BTreeSet::new(),
         used_definitions: BTreeSet::new(),
         within: Vec::new(),
+        composed: BTreeSet::new(),
+        conditions: BTreeMap::new(),
     };
     lowering.join();
     if !lowering.errors.is_empty() {
@@ -65,12 +67,9 @@ pub(crate) fn lower(sources: &[Source], config: &Config, config_path: &str) -> R
     lowering.check_names(config_path);
     if !lowering.errors.is_empty() {
         // What is composed into several definitions is read for each, and told once.
-        let mut errors = Errors::new();
-        for error in lowering.errors {
-            if !errors.contains(&error) {
-                errors.push(error);
-            }
-        }
+        let mut told = BTreeSet::new();
+        let mut errors = lowering.errors;
+        errors.retain(|error| told.insert((error.file.clone(), error.place.clone(), error.message.clone())));
         return Err(errors);
     }
     Ok(Model { generation: config.generation.clone(), module: config.module.clone(), files })
@@ -101,7 +100,14 @@ struct Lowering<'a> {
     used_definitions: BTreeSet<String>,
     /// The definitions that are being followed, against circles.
     within: Vec<String>,
+    /// The definitions that the object being read is composed of so far.
+    composed: BTreeSet<String>,
+    /// What tells the arms of a union by member, by the union's name, once that is known.
+    conditions: BTreeMap<String, Condition>,
 }
+
+/// How many definitions may lead on to each other: a schema must not be deeper than a thread's stack.
+const DEPTH: usize = 64;
 
 fn description(schema: &Json) -> String {
     crate::docs::safe(schema.get("description").and_then(Json::text).unwrap_or_default())
@@ -129,6 +135,7 @@ impl<'a> Lowering<'a> {
         let tables = [
             ("names", &self.config.names),
             ("fields", &self.config.fields),
+            ("variants", &self.config.variants),
             ("replace", &self.config.replace),
         ];
         for (table, entries) in tables {
@@ -172,6 +179,10 @@ impl<'a> Lowering<'a> {
             self.fault(at, format!("`{name}` leads back to itself"));
             return None;
         }
+        if self.within.len() > DEPTH {
+            self.fault(at, format!("`{name}` is reached through more than {DEPTH} definitions"));
+            return None;
+        }
         self.within.push(name.to_owned());
         let result = f(self);
         self.within.pop();
@@ -199,14 +210,14 @@ impl<'a> Lowering<'a> {
             return self.error_codes(at, schema).map(ItemKind::ErrorCodes);
         }
         if schema.get("x-union").is_some() {
-            return self.union(at, schema).map(ItemKind::Union);
+            return self.union(at, name, schema).map(ItemKind::Union);
         }
         if let Some(arms) = schema.get("oneOf").and_then(Json::items) {
             return if arms.iter().any(|arm| arm.get("properties").is_some()) {
                 self.only(at, schema, &["oneOf"]);
                 self.state(at, name, arms).map(ItemKind::State)
             } else {
-                self.string_enum(at, schema, arms).map(ItemKind::StringEnum)
+                self.string_enum(at, name, schema, arms).map(ItemKind::StringEnum)
             };
         }
         if schema.get("allOf").is_some() || self.is_object(schema) {
@@ -238,13 +249,39 @@ impl<'a> Lowering<'a> {
             && (schema.get("properties").is_some() || open)
     }
 
-    fn string_enum(&mut self, at: &At<'_>, schema: &Json, arms: &[Json]) -> Option<Vec<Variant>> {
+    /// The variants of values of a definition, some of which have a name by `[variants]`, or else by their `title`.
+    fn variants_of(&mut self, owner: &str, values: &[(&str, Option<String>)]) -> Vec<String> {
+        let config = self.config;
+        let keys: Vec<String> = values.iter().map(|(value, _)| format!("{owner}.{value}")).collect();
+        let alone: Vec<_> = values.iter().map(|(value, title)| (*value, title.as_deref())).collect();
+        let given: Vec<_> = alone
+            .iter()
+            .zip(&keys)
+            .map(|((value, title), key)| (*value, config.variants.get(key).map(String::as_str).or(*title)))
+            .collect();
+        let names = names::variant_names(&given);
+        for ((key, name), before) in keys.into_iter().zip(&names).zip(names::variant_names(&alone)) {
+            if config.variants.contains_key(&key) && *name != before {
+                self.used.insert(format!("variants.{key}"));
+            }
+        }
+        names
+    }
+
+    fn string_enum(
+        &mut self,
+        at: &At<'_>,
+        owner: &str,
+        schema: &Json,
+        arms: &[Json],
+    ) -> Option<Vec<Variant>> {
         self.only(at, schema, &["type", "oneOf"]);
         if schema.get("type").and_then(Json::text) != Some("string") {
             self.fault(at, "a list of constants says `type: string`");
         }
         let at = at.child("oneOf");
-        let mut found: Vec<(String, String)> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut found: Vec<(&str, String)> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
             self.only(&at, arm, &["const"]);
@@ -253,14 +290,15 @@ impl<'a> Lowering<'a> {
                 self.fault(&at, "expected a string constant with a description");
                 continue;
             };
-            if found.iter().any(|(earlier, _)| earlier == value) {
+            if !seen.insert(value) {
                 self.fault(&at, format!("the value `{value}` comes twice"));
             }
-            found.push((value.to_owned(), description(arm)));
+            found.push((value, description(arm)));
         }
-        let names = names::variant_names(found.iter().map(|(value, _)| value.as_str()));
+        let values: Vec<_> = found.iter().map(|(value, _)| (*value, None)).collect();
+        let names = self.variants_of(owner, &values);
         let variants = found.into_iter().zip(names);
-        Some(variants.map(|((value, docs), name)| Variant { value, name, docs }).collect())
+        Some(variants.map(|((value, docs), name)| Variant { value: value.to_owned(), name, docs }).collect())
     }
 
     fn error_codes(&mut self, at: &At<'_>, schema: &Json) -> Option<Vec<ErrorCode>> {
@@ -270,6 +308,7 @@ impl<'a> Lowering<'a> {
         };
         self.only(at, schema, &["x-error-codes", "oneOf"]);
         let at = at.child("oneOf");
+        let mut seen = BTreeSet::new();
         let mut codes: Vec<ErrorCode> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
@@ -297,8 +336,8 @@ impl<'a> Lowering<'a> {
                 Some(Json::Integer(status)) => u16::try_from(*status).ok(),
                 _ => None,
             };
-            if codes.iter().any(|earlier| earlier.code == *code || earlier.variant == title) {
-                self.fault(&at, "the code or its title comes twice");
+            if !seen.insert(*code) {
+                self.fault(&at, "the code comes twice");
             }
             codes.push(ErrorCode {
                 code: *code,

@@ -84,6 +84,16 @@ pub(crate) struct Object {
     pub(crate) extension: Option<String>,
 }
 
+impl Object {
+    /// Its members, without constants and those of its state.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Member> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Member(member) => Some(member),
+            Part::Constant(_) | Part::State(_) => None,
+        })
+    }
+}
+
 /// The method that an object is a message of.
 #[derive(Debug)]
 pub(crate) struct Method {

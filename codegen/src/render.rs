@@ -9,7 +9,7 @@ mod union;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use syn::visit::Visit;
 
@@ -104,9 +104,19 @@ pub(crate) fn generation(model: &Model, front: &Front, options: &Options) -> Res
     let folder =
         model.files.first().and_then(|file| file.path.rsplit_once('/')).map_or("", |(folder, _)| folder);
     let docs = format!(" The types of protocol revision {}.", model.generation);
-    let text = print(&header(options, folder), quote!(#![doc = #docs] #modules #constants))?;
+    let version = version(&context.root);
+    let text = print(&header(options, folder), quote!(#![doc = #docs] #version #modules #constants))?;
     out.push(TextFile::new(format!("{}.rs", model.module), text));
     Ok(out)
+}
+
+/// Outside the types crate, a check that it is of the version that the code was made for: what generated code calls there
+/// is no interface that anybody else keeps to.
+fn version(root: &syn::Path) -> Option<TokenStream> {
+    let number = |text: &str| text.parse().ok().map(Literal::u32_unsuffixed);
+    let major = number(env!("CARGO_PKG_VERSION_MAJOR"))?;
+    let minor = number(env!("CARGO_PKG_VERSION_MINOR"))?;
+    (!root.is_ident("crate")).then(|| quote!(const _: () = #root::support::assert_version(#major, #minor);))
 }
 
 /// The list of all types, as a macro: tests, commands and benches expand it instead of keeping lists of their own.

@@ -19,8 +19,7 @@ use crate::{Error, Generation, TextFile};
 
 /// What a type has to say to a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Verdict {
+enum Verdict {
     /// It is read, and written back equal.
     Accept,
     /// It is an error.
@@ -31,11 +30,10 @@ pub enum Verdict {
 
 impl Verdict {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 3] = [Self::Accept, Self::Reject, Self::Lenient];
+    const ALL: [Self; 3] = [Self::Accept, Self::Reject, Self::Lenient];
 
     /// The name of the verdict's file.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Self::Accept => "accept",
             Self::Reject => "reject",

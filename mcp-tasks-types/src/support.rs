@@ -16,3 +16,35 @@ pub use serde;
 pub use serde_json;
 pub use union::{KindUnion, MemberUnion, Present, TagUnion, kind_union, member_union, tag_union};
 pub(crate) use union::{number_name, unexpected};
+
+/// Refuses code that was generated for another minor version: only the generator of the same version knows what stands
+/// in this module.
+pub const fn assert_version(major: u32, minor: u32) {
+    const fn number(text: &str) -> u32 {
+        match u32::from_str_radix(text, 10) {
+            Ok(number) => number,
+            Err(_) => u32::MAX,
+        }
+    }
+    assert!(
+        major == number(env!("CARGO_PKG_VERSION_MAJOR")) && minor == number(env!("CARGO_PKG_VERSION_MINOR")),
+        "this code was generated for another minor version of mcp-tasks-types: generate it anew, with the command in \
+         its first line"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::assert_version;
+
+    #[test]
+    fn code_of_another_version_is_refused() {
+        let number = |text: &str| text.parse::<u32>().unwrap();
+        let (major, minor) =
+            (number(env!("CARGO_PKG_VERSION_MAJOR")), number(env!("CARGO_PKG_VERSION_MINOR")));
+        assert_version(major, minor);
+        for (major, minor) in [(major, minor + 1), (major + 1, minor)] {
+            std::panic::catch_unwind(|| assert_version(major, minor)).unwrap_err();
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Objects, their members and the plain types that members have.
 
+use std::collections::BTreeSet;
+
 use super::{At, Lowering, description};
 use crate::json::Json;
 use crate::model::{
@@ -10,6 +12,7 @@ use crate::names;
 impl<'a> Lowering<'a> {
     pub(super) fn object(&mut self, at: &At<'_>, name: &str, schema: &Json) -> Option<Object> {
         let mut parts = Vec::new();
+        self.composed.clear();
         let own = [
             "x-at-least-one",
             "x-mcp-method",
@@ -94,6 +97,9 @@ impl<'a> Lowering<'a> {
     }
 
     fn composed(&mut self, at: &At<'_>, owner: &str, target: &str, schema: &'a Json, parts: &mut Vec<Part>) {
+        if !self.composed.insert(target.to_owned()) && !self.within.iter().any(|outer| outer == target) {
+            return self.fault(at, format!("`{target}` is composed twice"));
+        }
         self.follow(at, target, |this| {
             // Faults of a composed definition stand where it stands.
             let place = this.place_of(target)?;
@@ -155,11 +161,13 @@ impl<'a> Lowering<'a> {
         }
         let required = texts(schema.get("required"));
         let properties = schema.get("properties").and_then(Json::members).unwrap_or_default();
+        let known: BTreeSet<&str> = properties.iter().map(|(name, _)| name.as_str()).collect();
         for name in &required {
-            if !properties.iter().any(|(known, _)| known == name) {
+            if !known.contains(name.as_str()) {
                 self.fault(&at.child("required"), format!("`{name}` is required but not described"));
             }
         }
+        let required: BTreeSet<String> = required.into_iter().collect();
         let at = at.child("properties");
         for (name, property) in properties {
             let at = at.child(name);
@@ -339,6 +347,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn state(&mut self, at: &At<'_>, owner: &str, arms: &[Json]) -> Option<State> {
         let at = at.child("oneOf");
         let mut tag: Option<String> = None;
+        let mut payloads = BTreeSet::new();
         let mut out: Vec<(String, String, Vec<Member>)> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
@@ -368,9 +377,7 @@ impl<'a> Lowering<'a> {
                 }
             }
             for member in &members {
-                let shared =
-                    out.iter().flat_map(|(.., members)| members).find(|other| other.name == member.name);
-                if shared.is_some() {
+                if !payloads.insert(member.name.clone()) {
                     self.fault(&at, format!("two arms share the member `{}`", member.name));
                 }
                 if member.presence == Presence::Nullable {
@@ -389,42 +396,25 @@ impl<'a> Lowering<'a> {
             }
         }
         let tag = tag?;
-        let names = names::variant_names(out.iter().map(|(value, ..)| value.as_str()));
+        let values: Vec<_> = out.iter().map(|(value, ..)| (value.as_str(), None)).collect();
+        let names = self.variants_of(owner, &values);
         let arms = out.into_iter().zip(names);
         let arms = arms.map(|((value, docs, members), name)| StateArm { value, name, docs, members });
         Some(State { tag, arms: arms.collect() })
     }
 
+    /// No two members have one field. What their names come to is a rule about the whole model.
     fn check_parts(&mut self, at: &At<'_>, parts: &[Part]) {
-        let mut names: Vec<&str> = Vec::new();
-        // Names that generated readers use for themselves.
-        let mut fields: Vec<&str> = vec!["extra", "state", "members", "key"];
+        // Every object has the one, and where it is composed with a state the other.
+        let mut fields: BTreeSet<&str> = BTreeSet::from(["extra", "state"]);
         for part in parts {
-            match part {
-                Part::Constant(constant) => names.push(&constant.name),
-                Part::Member(member) => {
-                    if fields.contains(&member.field.as_str()) {
-                        let message = format!(
-                            "the Rust field `{}` is taken; give `{}` another in codegen.toml",
-                            member.field, member.name
-                        );
-                        self.fault(at, message);
-                    }
-                    fields.push(&member.field);
-                    names.push(&member.name);
-                }
-                Part::State(_) => {}
+            if let Part::Member(Member { name, field, .. }) = part
+                && !fields.insert(field)
+            {
+                let message =
+                    format!("the Rust field `{field}` is taken; give `{name}` another in codegen.toml");
+                self.fault(at, message);
             }
-        }
-        names.sort_unstable();
-        for pair in names.windows(2) {
-            if pair[0] == pair[1] {
-                self.fault(at, format!("the member `{}` comes from two parts", pair[0]));
-            }
-        }
-        // The seen members are kept in one 64-bit word while reading; states add a handful.
-        if names.len() > 48 {
-            self.fault(at, "an object has at most 48 members");
         }
     }
 }

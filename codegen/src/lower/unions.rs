@@ -1,5 +1,7 @@
 //! Unions: how their arms are told apart (`x-union`).
 
+use std::collections::BTreeSet;
+
 use super::{At, Lowering};
 use crate::json::Json;
 use crate::lower::shapes::texts;
@@ -7,7 +9,7 @@ use crate::model::{Condition, KindArm, MemberArm, TagArm, TypeRef, Union};
 use crate::names;
 
 impl<'a> Lowering<'a> {
-    pub(super) fn union(&mut self, at: &At<'_>, schema: &Json) -> Option<Union> {
+    pub(super) fn union(&mut self, at: &At<'_>, owner: &str, schema: &Json) -> Option<Union> {
         let Some(arms) = schema.get("anyOf").and_then(Json::items) else {
             self.fault(at, "a union lists its arms under `anyOf`");
             return None;
@@ -18,7 +20,7 @@ impl<'a> Lowering<'a> {
         let at = at.child("anyOf");
         match schema.get("x-union").and_then(Json::text)? {
             "kind" => self.kind_union(&at, arms),
-            "tag" => self.tag_union(&at, schema.get("x-tag").and_then(Json::text)?, arms),
+            "tag" => self.tag_union(&at, owner, schema.get("x-tag").and_then(Json::text)?, arms),
             _ => self.member_union(&at, arms),
         }
     }
@@ -47,8 +49,8 @@ impl<'a> Lowering<'a> {
         Some(Union::Kind(out))
     }
 
-    fn tag_union(&mut self, at: &At<'_>, tag: &str, arms: &[Json]) -> Option<Union> {
-        let mut out: Vec<TagArm> = Vec::new();
+    fn tag_union(&mut self, at: &At<'_>, owner: &str, tag: &str, arms: &[Json]) -> Option<Union> {
+        let mut found: Vec<(String, Option<String>, &str)> = Vec::new();
         for (index, arm) in arms.iter().enumerate() {
             let at = at.child(&index.to_string());
             self.only(&at, arm, &["$ref"]);
@@ -61,16 +63,20 @@ impl<'a> Lowering<'a> {
                 self.fault(&at, format!("`{target}` has no string constant `{tag}`"));
                 continue;
             };
-            if out.iter().any(|earlier| earlier.value == value) {
+            if found.iter().any(|(earlier, ..)| *earlier == value) {
                 self.fault(&at, format!("two arms have the tag `{value}`"));
             }
-            let variant = arm
-                .get("title")
-                .and_then(Json::text)
-                .map_or_else(|| names::variant_name(&value), names::variant_name);
-            out.push(TagArm { variant, value, target: target.to_owned() });
+            let title = arm.get("title").and_then(Json::text).map(names::variant_name);
+            found.push((value, title, target));
         }
-        Some(Union::Tag { tag: tag.to_owned(), arms: out })
+        let values: Vec<_> = found.iter().map(|(value, title, _)| (value.as_str(), title.clone())).collect();
+        let variants = self.variants_of(owner, &values);
+        let arms = found.into_iter().zip(variants).map(|((value, _, target), variant)| TagArm {
+            variant,
+            value,
+            target: target.to_owned(),
+        });
+        Some(Union::Tag { tag: tag.to_owned(), arms: arms.collect() })
     }
 
     fn member_union(&mut self, at: &At<'_>, arms: &[Json]) -> Option<Union> {
@@ -109,15 +115,29 @@ impl<'a> Lowering<'a> {
             None => {}
         }
         if schema.get("x-union").is_some() {
-            return self.follow(at, target, |this| {
+            if let Some(known) = self.conditions.get(target) {
+                return Some(known.clone());
+            }
+            let condition = self.follow(at, target, |this| {
                 let mut conditions = Vec::new();
                 for inner in schema.get("anyOf").and_then(Json::items).unwrap_or_default() {
                     let name = inner.reference()?;
                     let schema = this.target(at, name)?;
-                    conditions.push(this.arm_condition(at, inner, name, schema)?);
+                    let more = match this.arm_condition(at, inner, name, schema)? {
+                        Condition::Any(more) => more,
+                        one => vec![one],
+                    };
+                    // Two unions may have an arm in common.
+                    for condition in more {
+                        if !conditions.contains(&condition) {
+                            conditions.push(condition);
+                        }
+                    }
                 }
                 Some(Condition::Any(conditions))
-            });
+            })?;
+            self.conditions.insert(target.to_owned(), condition.clone());
+            return Some(condition);
         }
         let conditions = self.constants_of(schema);
         if conditions.is_empty() {
@@ -154,7 +174,7 @@ impl<'a> Lowering<'a> {
     fn constants_of(&self, schema: &Json) -> Vec<Condition> {
         let mut conditions = Vec::new();
         for part in self.parts_of(schema) {
-            let required = texts(part.get("required"));
+            let required: BTreeSet<String> = texts(part.get("required")).into_iter().collect();
             for (name, property) in part.get("properties").and_then(Json::members).unwrap_or_default() {
                 if !required.contains(name) {
                     continue;
@@ -185,16 +205,18 @@ impl<'a> Lowering<'a> {
     where
         'a: 's,
     {
+        let (mut found, mut open) = (Vec::new(), vec![schema]);
         // A circle is a fault of the composition itself and is told there.
-        const DEPTH: usize = 16;
-        let (mut found, mut open) = (Vec::new(), vec![(schema, 0)]);
-        while let Some((schema, depth)) = open.pop() {
-            let target =
-                schema.reference().and_then(|name| self.definitions.get(name)).map(|(_, schema)| *schema);
+        let mut seen = BTreeSet::new();
+        while let Some(schema) = open.pop() {
+            let target = schema.reference().and_then(|name| Some((name, self.definitions.get(name)?.1)));
             match (target, schema.get("allOf").and_then(Json::items)) {
-                _ if depth > DEPTH => {}
-                (Some(target), _) => open.push((target, depth + 1)),
-                (None, Some(parts)) => open.extend(parts.iter().rev().map(|part| (part, depth + 1))),
+                (Some((name, target)), _) => {
+                    if seen.insert(name) {
+                        open.push(target);
+                    }
+                }
+                (None, Some(parts)) => open.extend(parts.iter().rev()),
                 (None, None) => found.push(schema),
             }
         }

@@ -6,11 +6,12 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::Context;
-use crate::model::{ItemKind, Part};
+use crate::model::ItemKind;
 use crate::names;
 
 impl Context<'_> {
     pub(super) fn constants(&self) -> TokenStream {
+        // The check has found that each name stands for one text.
         let mut methods = BTreeMap::new();
         let mut keys = BTreeMap::new();
         let mut extensions = BTreeMap::new();
@@ -20,15 +21,10 @@ impl Context<'_> {
                 methods.insert(names::constant_name(&method.name), &method.name);
             }
             if let Some(id) = &object.extension {
-                extensions.insert(names::constant_name(id.rsplit('/').next().unwrap_or(id)), id);
+                extensions.insert(names::key_constant(id), id);
             }
-            for part in &object.parts {
-                if let Part::Member(member) = part
-                    && member.meta_key
-                {
-                    let last = member.name.rsplit('/').next().unwrap_or(&member.name);
-                    keys.insert(names::constant_name(last), &member.name);
-                }
+            for member in object.members().filter(|member| member.meta_key) {
+                keys.insert(names::key_constant(&member.name), &member.name);
             }
         }
         let generation = &self.model.generation;

@@ -1,13 +1,15 @@
 //! A wire object: struct, constructor, reader and writer.
+//!
+//! The reader has a local for each field, so its own begin with two underscores, which no field does; `extra` and
+//! `state` are fields themselves.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{Context, docs};
+use crate::check::VERSION_KEY;
 use crate::model::{Constant, ConstantValue, Item, ItemKind, Member, Object, Part, Presence, State, TypeRef};
 
-/// The key of `_meta` that says which revision a request speaks.
-const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// The `_meta` that an extension takes from the revision in which every request has that key.
 const VERSIONED_META: &str = "v2026_07_28::RequestMetaObject";
 
@@ -129,15 +131,18 @@ impl Context<'_> {
             });
         };
         let result = self.type_of(result);
-        let routed = method.routed_by.as_ref().zip(params).map(|(member, params)| {
-            let (params, member) = (&params.ident, format_ident!("{}", crate::names::field_name(member)));
-            quote! {
+        let routed = method.routed_by.as_ref().zip(params).and_then(|(member, params)| {
+            let member = required_member(self.object_of(&params.member.shape)?, member)?;
+            let (params, member) = (&params.ident, format_ident!("{}", member.field));
+            Some(quote! {
                 fn routing_name(&self) -> Option<&str> {
                     Some(self.#params.#member.as_ref())
                 }
-            }
+            })
         });
-        let version = params.and_then(|params| self.version(params));
+        let version = params
+            .filter(|params| params.member.presence == Presence::Required)
+            .and_then(|params| self.version(params));
         Some(quote! {
             impl #root::Request for #name {
                 const METHOD: &'static str = Self::METHOD;
@@ -195,9 +200,9 @@ impl Context<'_> {
                 Part::Constant(constant) => {
                     let (member, value) = (&constant.name, constant_tokens(constant));
                     names.push(member);
-                    arms.push(quote!(#at => members.constant(#member, #value),));
+                    arms.push(quote!(#at => __members.constant(#member, #value),));
                     if !constant.absent {
-                        come.insert(come.len() - taken.len(), quote!(members.has(#at)));
+                        come.insert(come.len() - taken.len(), quote!(__members.has(#at)));
                         required.push(at);
                     }
                     index += 1;
@@ -226,10 +231,10 @@ impl Context<'_> {
             names.push(&state.tag);
             names.extend(state.arms.iter().flat_map(|arm| &arm.members).map(|member| member.name.as_str()));
             slots.push(quote!(let mut state = #slots_type::default();));
-            arms.push(quote!(member @ #from.. => state.read(member - #from, &mut members),));
+            arms.push(quote!(__member @ #from.. => state.read(__member - #from, &mut __members),));
             build.push(quote!(state: state.finish(&mut extra)?));
         }
-        let missing = quote!({ return Err(members.missing(&[#(#required),*])); });
+        let missing = quote!({ return Err(__members.missing(&[#(#required),*])); });
         let demand = match (&taken[..], &come[..]) {
             ([], []) => None,
             ([], come) => Some(quote!(if !(#(#come)&&*) #missing)),
@@ -255,14 +260,14 @@ impl Context<'_> {
             }
         });
         // A state takes all indices from its tag on.
-        let rest = state.is_none().then(|| quote!(_ => members.skip(),));
+        let rest = state.is_none().then(|| quote!(_ => __members.skip(),));
         let walk = if names.is_empty() {
             // All members are unknown: the first call takes them to the end.
-            quote!(members.next(&mut extra)?;)
+            quote!(__members.next(&mut extra)?;)
         } else {
             quote! {
-                while let Some(member) = members.next(&mut extra)? {
-                    match member {
+                while let Some(__member) = __members.next(&mut extra)? {
+                    match __member {
                         #(#arms)*
                         #rest
                     }?;
@@ -278,7 +283,7 @@ impl Context<'_> {
             impl<'de> support::Object<'de> for #name {
                 const EXPECTED: &'static str = #expected;
                 const MEMBERS: &'static [&'static str] = &[#(#names),*];
-                fn read<A: serde::de::MapAccess<'de>>(mut members: support::Members<A>) -> Result<Self, A::Error> {
+                fn read<A: serde::de::MapAccess<'de>>(mut __members: support::Members<A>) -> Result<Self, A::Error> {
                     #(#slots)*
                     let mut extra = #root::Extra::new();
                     #walk
@@ -305,16 +310,16 @@ impl Context<'_> {
             | TypeRef::Map(_) => None,
         };
         match (seed, field.member.presence) {
-            (Some(seed), Presence::Required) => quote!(members.required_as(#seed, &mut #ident)),
+            (Some(seed), Presence::Required) => quote!(__members.required_as(#seed, &mut #ident)),
             (Some(seed), Presence::Nullable) => {
-                quote!(members.required_as(support::OrNull(#seed), &mut #ident))
+                quote!(__members.required_as(support::OrNull(#seed), &mut #ident))
             }
-            (Some(seed), Presence::Optional) => quote!(members.optional_as(#seed, &mut #ident)),
+            (Some(seed), Presence::Optional) => quote!(__members.optional_as(#seed, &mut #ident)),
             // Where any value may stand, null is one.
             (None, Presence::Optional) if !self.is_any_value(&field.member.shape) => {
-                quote!(members.optional(&mut #ident))
+                quote!(__members.optional(&mut #ident))
             }
-            (None, _) => quote!(members.required(&mut #ident)),
+            (None, _) => quote!(__members.required(&mut #ident)),
         }
     }
 
@@ -331,10 +336,7 @@ fn named(shape: &TypeRef) -> Option<&str> {
 }
 
 fn required_member<'o>(object: &'o Object, name: &str) -> Option<&'o Member> {
-    object.parts.iter().find_map(|part| match part {
-        Part::Member(member) if member.name == name && member.presence == Presence::Required => Some(member),
-        _ => None,
-    })
+    object.members().find(|member| member.name == name && member.presence == Presence::Required)
 }
 
 pub(super) fn constant_tokens(constant: &Constant) -> TokenStream {
@@ -371,7 +373,7 @@ fn constructor(
             }
             Presence::Optional => {
                 values.push(quote!(#ident: None));
-                let setter = format_ident!("with_{}", field.member.field.trim_end_matches('_'));
+                let setter = format_ident!("{}", crate::names::setter_name(&field.member.field));
                 let summary = format!(" Sets `{}`.", field.member.name);
                 setters.push(quote! {
                     #[doc = #summary]

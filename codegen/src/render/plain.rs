@@ -17,7 +17,7 @@ pub(super) fn exported(item: &Item) -> Vec<syn::Ident> {
 }
 
 fn data_name(item: &Item) -> syn::Ident {
-    format_ident!("{}Data", item.rust_name)
+    format_ident!("{}", crate::names::data_name(&item.rust_name))
 }
 
 fn has_data(codes: &[ErrorCode]) -> bool {
@@ -40,6 +40,13 @@ impl VisitMut for DocBlanks {
             *text = syn::LitStr::new(&format!(" {}", text.value().replace('\n', "\n ")), text.span());
         }
     }
+}
+
+/// Whether an item reads a type from text. The front end takes a number for one that Rust can read; ours keeps its text
+/// and is read as JSON alone.
+fn is_parser(item: &syn::Item) -> bool {
+    let syn::Item::Impl(syn::ItemImpl { trait_: Some((path, _)), .. }) = item else { return false };
+    path.segments.last().is_some_and(|segment| segment.ident == "FromStr" || segment.ident == "TryFrom")
 }
 
 impl Context<'_> {
@@ -114,6 +121,9 @@ impl Context<'_> {
             _ => quote!(serde::Deserialize::deserialize(deserializer)),
         };
         let mut items = self.front.items(&item.rust_name).to_vec();
+        if self.is_number(shape) {
+            items.retain(|item| !is_parser(item));
+        }
         for item in &mut items {
             DocBlanks.visit_item_mut(item);
         }
@@ -130,6 +140,17 @@ impl Context<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a shape is a number in the end, by whatever names.
+    fn is_number(&self, shape: &TypeRef) -> bool {
+        let mut shape = shape;
+        while let TypeRef::Named(name) = shape
+            && let Some(Item { kind: ItemKind::Newtype(inner), .. }) = self.items.get(name.as_str())
+        {
+            shape = inner;
+        }
+        *shape == TypeRef::Number
     }
 
     pub(super) fn error_codes(&self, item: &Item, codes: &[ErrorCode]) -> TokenStream {

@@ -1,4 +1,7 @@
 //! The part of an object that a constant decides: enum, the slots that it is read into, and its writer.
+//!
+//! Payloads are bound by the names of their fields, so names of the code's own begin with two underscores, which no
+//! field does.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -8,7 +11,7 @@ use crate::model::{Item, State};
 
 /// The struct that holds the payloads while an object is read.
 pub(super) fn slots_name(item: &Item) -> syn::Ident {
-    format_ident!("{}Slots", item.rust_name)
+    format_ident!("{}", crate::names::slots_name(&item.rust_name))
 }
 
 impl Context<'_> {
@@ -41,10 +44,11 @@ impl Context<'_> {
                 let place = Literal::usize_unsuffixed(shape);
                 declared.push(quote!(#member_docs #ident: #ty));
                 slots.push(quote!(#ident: support::Slot<#ty>,));
-                reads
-                    .push(quote!(#place => members.payload(self.arm == Some(#arm_index), &mut self.#ident),));
+                reads.push(
+                    quote!(#place => members.payload(self.__arm == Some(#arm_index), &mut self.#ident),),
+                );
                 built.push(quote!(#ident: self.#ident.take().claim(#member_name, #state_text)?));
-                written.push(quote!(writer.member(#member_name, #ident);));
+                written.push(quote!(__writer.member(#member_name, #ident);));
                 all.push((ident.clone(), member_name.clone()));
                 idents.push(ident);
             }
@@ -64,7 +68,10 @@ impl Context<'_> {
                 writes.push(quote!(Self::#variant { #(#idents),* } => { #(#written)* }));
             }
         }
-        let strays = all.iter().map(|(ident, member)| quote!(self.#ident.stray(#member, extra)?;));
+        // Without payloads there is nothing to take out, and nothing to put among the unknown members.
+        let (taken, extra) =
+            if all.is_empty() { (quote!(self), quote!(_)) } else { (quote!(mut self), quote!(extra)) };
+        let strays = all.iter().map(|(ident, member)| quote!(self.#ident.stray(#member, extra);));
         let docs = docs(&item.docs);
         let getter_docs = format!(" The value of `{tag}`.");
         quote! {
@@ -81,27 +88,27 @@ impl Context<'_> {
                 pub(crate) const fn members(&self) -> &'static [&'static str] {
                     match self { #(#members),* }
                 }
-                pub(crate) fn write<S: serde::Serializer>(&self, writer: &mut support::Writer<S>) {
-                    writer.member(#tag, self.as_str());
+                pub(crate) fn write<S: serde::Serializer>(&self, __writer: &mut support::Writer<S>) {
+                    __writer.member(#tag, self.as_str());
                     match self { #(#writes)* }
                 }
             }
             #[doc = #slots_docs]
             #[derive(Default)]
             pub(crate) struct #slots_type {
-                arm: Option<usize>,
+                __arm: Option<usize>,
                 #(#slots)*
             }
             impl #slots_type {
                 pub(crate) fn read<'de, A: serde::de::MapAccess<'de>>(&mut self, member: usize, members: &mut support::Members<A>) -> Result<(), A::Error> {
                     match member {
-                        0 => members.tag(&[#(#tags),*], &mut self.arm),
+                        0 => members.tag(&[#(#tags),*], &mut self.__arm),
                         #(#reads)*
                         _ => members.skip(),
                     }
                 }
-                pub(crate) fn finish<E: serde::de::Error>(mut self, extra: &mut #root::Extra) -> Result<#name, E> {
-                    let state = match self.arm {
+                pub(crate) fn finish<__E: serde::de::Error>(#taken, #extra: &mut #root::Extra) -> Result<#name, __E> {
+                    let state = match self.__arm {
                         #(#builds,)*
                         _ => return Err(serde::de::Error::missing_field(#tag)),
                     };

@@ -28,7 +28,8 @@ const BASE: &str = r##"{
   "any":{"description":"D.","$ref":"#/$defs/Any"},
   "_meta":{"description":"D.","$ref":"#/$defs/Meta"}},
   "required":["kind","resultType","name","count","limit","any"],"additionalProperties":{}},
-"Ask":{"description":"D.","x-mcp-method":"things/ask","x-mcp-direction":"client-to-server","x-mcp-result":{"$ref":"#/$defs/Letter"},"x-mcp-name":"name","type":"object","properties":{"id":{"description":"D.","type":"integer"},"method":{"const":"things/ask","description":"D."},"params":{"description":"D.","$ref":"#/$defs/Thing"}},"required":["id","method","params"],"additionalProperties":{}},
+"Ask":{"description":"D.","x-mcp-method":"things/ask","x-mcp-direction":"client-to-server","x-mcp-result":{"$ref":"#/$defs/Letter"},"x-mcp-name":"name","type":"object","properties":{"id":{"description":"D.","type":"integer"},"method":{"const":"things/ask","description":"D."},"params":{"description":"D.","$ref":"#/$defs/AskParams"}},"required":["id","method","params"],"additionalProperties":{}},
+"AskParams":{"description":"D.","type":"object","properties":{"name":{"description":"D.","type":"string"},"topic":{"description":"D.","type":"string"}},"required":["name","topic"],"additionalProperties":{}},
 "Id":{"description":"D.","x-union":"kind","anyOf":[{"title":"Text","type":"string"},{"title":"Number","type":"integer"}]},
 "Cat":{"description":"D.","type":"object","properties":{"type":{"const":"cat","description":"D."}},"required":["type"],"additionalProperties":{}},
 "Dog":{"description":"D.","type":"object","properties":{"type":{"const":"dog","description":"D."}},"required":["type"],"additionalProperties":{}},
@@ -426,7 +427,7 @@ fn another_result_of_a_request_is_judged_by_what_the_types_read() {
 fn another_member_that_a_request_is_routed_by_breaks_writers() {
     let routed = r#""x-mcp-name":"name","#;
     let row = |marks: &str| format!("things/ask | routing | {marks} | v2::Ask");
-    check(routed, r#""x-mcp-name":"note","#, &row("fine | breaks"));
+    check(routed, r#""x-mcp-name":"topic","#, &row("fine | breaks"));
     check(routed, "", &row("fine | fine"));
     let added = diff(&generation(&BASE.replacen(routed, "", 1), "v1", ANY), &generation(BASE, "v2", ANY));
     assert_eq!(rows(&added.unwrap()), [row("fine | breaks")]);

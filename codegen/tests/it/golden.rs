@@ -19,7 +19,7 @@ fn made(case: &Path) -> String {
         vec![TextFile::new("schema/1/things.json", read("schema.json"))],
     );
     // The types crate names itself `crate`; others, whose cases have a file that says so, name it from outside.
-    let mut options = Options::default();
+    let mut options = Options::inside();
     if let Ok(root) = fs::read_to_string(case.join("root")) {
         root.trim().clone_into(&mut options.root);
     }

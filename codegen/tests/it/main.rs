@@ -4,7 +4,10 @@
 mod diff;
 mod drift;
 mod golden;
+mod limits;
+mod names;
 mod reference;
+mod references;
 mod refuses;
 mod reports;
 mod samples;
@@ -18,7 +21,7 @@ pub(crate) fn run(schema: &str, config: &str) -> Result<Vec<TextFile>, Vec<Error
         TextFile::new("schema/1/codegen.toml", config),
         vec![TextFile::new("schema/1/things.json", schema)],
     );
-    generate(&[generation], &Options::default())
+    generate(&[generation], &Options::inside())
 }
 
 /// A schema file with these definitions.

@@ -1,6 +1,6 @@
 //! `samples`: each rule of a schema has samples on both sides of it, and what is read leniently says why.
 
-use mcp_tasks_codegen::samples::{Verdict, readme, samples};
+use mcp_tasks_codegen::samples::{readme, samples};
 use mcp_tasks_codegen::{Generation, TextFile};
 use serde_json::Value;
 
@@ -20,13 +20,11 @@ fn files(definitions: &str) -> Vec<TextFile> {
 fn made(definitions: &str) -> Vec<Sample> {
     let files = files(definitions);
     let mut out = Vec::new();
-    for verdict in Verdict::ALL {
-        let path = format!("1/{}.jsonl", verdict.name());
+    for verdict in ["accept", "reject", "lenient"] {
+        let path = format!("1/{verdict}.jsonl");
         let file = files.iter().find(|file| file.path == path).unwrap();
         out.extend(
-            file.text
-                .lines()
-                .map(|line| Sample { verdict: verdict.name(), line: serde_json::from_str(line).unwrap() }),
+            file.text.lines().map(|line| Sample { verdict, line: serde_json::from_str(line).unwrap() }),
         );
     }
     out

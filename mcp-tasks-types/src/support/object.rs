@@ -33,6 +33,8 @@ pub trait Object<'de>: Sized {
 ///
 /// When the input is no object or does not fit.
 pub fn object<'de, T: Object<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    // Those that have come are kept in one word.
+    const { assert!(T::MEMBERS.len() <= 64, "an object has at most 64 members") };
     struct ObjectVisitor<T>(PhantomData<T>);
     impl<'de, T: Object<'de>> Visitor<'de> for ObjectVisitor<T> {
         type Value = T;
@@ -256,19 +258,11 @@ impl<T: de::DeserializeOwned> Slot<T> {
         }
     }
 
-    /// Puts a payload that no state has claimed among the unknown members.
-    ///
-    /// # Errors
-    ///
-    /// Never: a typed payload has been claimed by the state that made it typed.
-    pub fn stray<E: de::Error>(self, name: &'static str, extra: &mut Extra) -> Result<(), E> {
-        match self {
-            Self::Empty => Ok(()),
-            Self::Raw(raw) => {
-                extra.insert(name, raw);
-                Ok(())
-            }
-            Self::Typed(_) => Err(E::custom(format_args!("`{name}` belongs to another state"))),
+    /// Puts a payload that no state has claimed among the unknown members. A typed one has been claimed by the state
+    /// that made it typed.
+    pub fn stray(self, name: &'static str, extra: &mut Extra) {
+        if let Self::Raw(raw) = self {
+            extra.insert(name, raw);
         }
     }
 }

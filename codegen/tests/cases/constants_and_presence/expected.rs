@@ -172,7 +172,7 @@ impl<'de> support::Object<'de> for Request {
         "labels",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut count = None;
@@ -181,28 +181,30 @@ impl<'de> support::Object<'de> for Request {
         let mut tags = None;
         let mut labels = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.constant("method", support::Constant::Text("things/get")),
-                2 => members.constant("version", support::Constant::Integer(2)),
-                3 => members.optional(&mut meta),
-                4 => members.required_as(support::Unsigned, &mut count),
-                5 => members.required_as(support::OrNull(support::Unsigned), &mut until),
-                6 => members.optional(&mut color),
-                7 => members.optional(&mut tags),
-                8 => members.optional(&mut labels),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.constant("method", support::Constant::Text("things/get")),
+                2 => __members.constant("version", support::Constant::Integer(2)),
+                3 => __members.optional(&mut meta),
+                4 => __members.required_as(support::Unsigned, &mut count),
+                5 => {
+                    __members.required_as(support::OrNull(support::Unsigned), &mut until)
+                }
+                6 => __members.optional(&mut color),
+                7 => __members.optional(&mut tags),
+                8 => __members.optional(&mut labels),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, true, Some(count), Some(until)) = (
-            members.has(0),
-            members.has(1),
-            members.has(2),
+            __members.has(0),
+            __members.has(1),
+            __members.has(2),
             count,
             until,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 4, 5]));
+            return Err(__members.missing(&[0, 1, 2, 4, 5]));
         };
         Ok(Self {
             meta,
@@ -273,14 +275,14 @@ impl<'de> support::Object<'de> for Meta {
     const EXPECTED: &'static str = "an object of type `Meta`";
     const MEMBERS: &'static [&'static str] = &["io.example/traceId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut trace_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut trace_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut trace_id),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { trace_id, extra })

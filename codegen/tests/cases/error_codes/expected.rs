@@ -169,18 +169,18 @@ impl<'de> support::Object<'de> for TooManyData {
     const EXPECTED: &'static str = "an object of type `TooManyData`";
     const MEMBERS: &'static [&'static str] = &["limit"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut limit = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required_as(support::Unsigned, &mut limit),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required_as(support::Unsigned, &mut limit),
+                _ => __members.skip(),
             }?;
         }
         let Some(limit) = limit else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { limit, extra })
     }

@@ -47,22 +47,22 @@ impl<'de> support::Object<'de> for Pause {
     const EXPECTED: &'static str = "an object of type `Pause`";
     const MEMBERS: &'static [&'static str] = &["least", "most", "warning"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut least = None;
         let mut most = None;
         let mut warning = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required_as(support::Millis, &mut least),
-                1 => members.required_as(support::OrNull(support::Millis), &mut most),
-                2 => members.optional_as(support::Millis, &mut warning),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required_as(support::Millis, &mut least),
+                1 => __members.required_as(support::OrNull(support::Millis), &mut most),
+                2 => __members.optional_as(support::Millis, &mut warning),
+                _ => __members.skip(),
             }?;
         }
         let (Some(least), Some(most)) = (least, most) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             least,

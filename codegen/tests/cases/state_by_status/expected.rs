@@ -32,12 +32,12 @@ impl JobState {
             Self::Done { .. } => &["result"],
         }
     }
-    pub(crate) fn write<S: serde::Serializer>(&self, writer: &mut support::Writer<S>) {
-        writer.member("status", self.as_str());
+    pub(crate) fn write<S: serde::Serializer>(&self, __writer: &mut support::Writer<S>) {
+        __writer.member("status", self.as_str());
         match self {
             Self::Running => {}
             Self::Done { result } => {
-                writer.member("result", result);
+                __writer.member("result", result);
             }
         }
     }
@@ -45,7 +45,7 @@ impl JobState {
 /// The members of a [`JobState`] while an object is read.
 #[derive(Default)]
 pub(crate) struct JobStateSlots {
-    arm: Option<usize>,
+    __arm: Option<usize>,
     result: support::Slot<crate::RawObject>,
 }
 impl JobStateSlots {
@@ -55,16 +55,16 @@ impl JobStateSlots {
         members: &mut support::Members<A>,
     ) -> Result<(), A::Error> {
         match member {
-            0 => members.tag(&["running", "done"], &mut self.arm),
-            1 => members.payload(self.arm == Some(1), &mut self.result),
+            0 => members.tag(&["running", "done"], &mut self.__arm),
+            1 => members.payload(self.__arm == Some(1), &mut self.result),
             _ => members.skip(),
         }
     }
-    pub(crate) fn finish<E: serde::de::Error>(
+    pub(crate) fn finish<__E: serde::de::Error>(
         mut self,
         extra: &mut crate::Extra,
-    ) -> Result<JobState, E> {
-        let state = match self.arm {
+    ) -> Result<JobState, __E> {
+        let state = match self.__arm {
             Some(0) => JobState::Running,
             Some(1) => {
                 JobState::Done {
@@ -73,7 +73,7 @@ impl JobStateSlots {
             }
             _ => return Err(serde::de::Error::missing_field("status")),
         };
-        self.result.stray("result", extra)?;
+        self.result.stray("result", extra);
         Ok(state)
     }
 }
@@ -119,22 +119,27 @@ impl<'de> support::Object<'de> for Job {
         "result",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut job_id = None;
         let mut ttl_ms = None;
         let mut state = JobStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("complete")),
-                1 => members.required(&mut job_id),
-                2 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                member @ 3.. => state.read(member - 3, &mut members),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => {
+                    __members.constant("resultType", support::Constant::Text("complete"))
+                }
+                1 => __members.required(&mut job_id),
+                2 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                __member @ 3.. => state.read(__member - 3, &mut __members),
             }?;
         }
         let (Some(job_id), Some(ttl_ms)) = (job_id, ttl_ms) else {
-            return Err(members.missing(&[1, 2]));
+            return Err(__members.missing(&[1, 2]));
         };
         Ok(Self {
             job_id,

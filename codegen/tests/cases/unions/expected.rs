@@ -104,19 +104,19 @@ impl<'de> support::Object<'de> for Circle {
     const EXPECTED: &'static str = "an object of type `Circle`";
     const MEMBERS: &'static [&'static str] = &["type", "radius"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut radius = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("circle")),
-                1 => members.required(&mut radius),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("circle")),
+                1 => __members.required(&mut radius),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(radius)) = (members.has(0), radius) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(radius)) = (__members.has(0), radius) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { radius, extra })
     }
@@ -163,17 +163,17 @@ impl<'de> support::Object<'de> for Line {
     const EXPECTED: &'static str = "an object of type `Line`";
     const MEMBERS: &'static [&'static str] = &["type"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("line")),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("line")),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         Ok(Self { extra })
     }
@@ -265,18 +265,18 @@ impl<'de> support::Object<'de> for TextBody {
     const EXPECTED: &'static str = "an object of type `TextBody`";
     const MEMBERS: &'static [&'static str] = &["text"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut text = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut text),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut text),
+                _ => __members.skip(),
             }?;
         }
         let Some(text) = text else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { text, extra })
     }
@@ -340,16 +340,16 @@ impl<'de> support::Object<'de> for Note {
     const EXPECTED: &'static str = "an object of type `Note`";
     const MEMBERS: &'static [&'static str] = &["note", "by"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut note = None;
         let mut by = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut note),
-                1 => members.optional(&mut by),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut note),
+                1 => __members.optional(&mut by),
+                _ => __members.skip(),
             }?;
         }
         if note.is_none() && by.is_none() {

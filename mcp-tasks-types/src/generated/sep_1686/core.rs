@@ -192,14 +192,14 @@ impl<'de> support::Object<'de> for ResultObject {
     const EXPECTED: &'static str = "an object of type `Result`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -335,23 +335,23 @@ impl<'de> support::Object<'de> for JsonRpcRequest {
     const EXPECTED: &'static str = "an object of type `JSONRPCRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut method),
-                3 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut method),
+                3 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(method)) = (members.has(0), id, method) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(method)) = (__members.has(0), id, method) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, method, params, extra })
     }
@@ -405,21 +405,21 @@ impl<'de> support::Object<'de> for JsonRpcNotification {
     const EXPECTED: &'static str = "an object of type `JSONRPCNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut method),
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut method),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(method)) = (members.has(0), method) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(method)) = (__members.has(0), method) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { method, params, extra })
     }
@@ -524,21 +524,21 @@ impl<'de> support::Object<'de> for JsonRpcResultResponse {
     const EXPECTED: &'static str = "an object of type `JSONRPCResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -591,21 +591,21 @@ impl<'de> support::Object<'de> for JsonRpcErrorResponse {
     const EXPECTED: &'static str = "an object of type `JSONRPCErrorResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "error"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.optional(&mut id),
-                2 => members.required(&mut error),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.optional(&mut id),
+                2 => __members.required(&mut error),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(error)) = (members.has(0), error) else {
-            return Err(members.missing(&[0, 2]));
+        let (true, Some(error)) = (__members.has(0), error) else {
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self { id, error, extra })
     }
@@ -662,14 +662,14 @@ impl<'de> support::Object<'de> for RequestParams {
     const EXPECTED: &'static str = "an object of type `RequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -725,14 +725,14 @@ impl<'de> support::Object<'de> for NotificationParams {
     const EXPECTED: &'static str = "an object of type `NotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -781,26 +781,27 @@ impl<'de> support::Object<'de> for CancelledNotification {
     const EXPECTED: &'static str = "an object of type `CancelledNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/cancelled"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -862,22 +863,22 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
     const EXPECTED: &'static str = "an object of type `CancelledNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "requestId", "reason"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut request_id = None;
         let mut reason = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut request_id),
-                2 => members.optional(&mut reason),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut request_id),
+                2 => __members.optional(&mut reason),
+                _ => __members.skip(),
             }?;
         }
         let Some(request_id) = request_id else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self {
             meta,

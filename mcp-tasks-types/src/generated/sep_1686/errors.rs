@@ -103,22 +103,22 @@ impl<'de> support::Object<'de> for ErrorObject {
     const EXPECTED: &'static str = "an object of type `Error`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut code = None;
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required_as(support::Integer, &mut code),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required_as(support::Integer, &mut code),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
         let (Some(code), Some(message)) = (code, message) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { code, message, data, extra })
     }

@@ -77,18 +77,18 @@ impl<'de> support::Object<'de> for RequestMeta {
         "progressToken",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task = None;
         let mut related_task = None;
         let mut progress_token = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut task),
-                1 => members.optional(&mut related_task),
-                2 => members.optional(&mut progress_token),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut task),
+                1 => __members.optional(&mut related_task),
+                2 => __members.optional(&mut progress_token),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -166,22 +166,22 @@ impl<'de> support::Object<'de> for TaskAugmentedRequestMeta {
         "progressToken",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task = None;
         let mut related_task = None;
         let mut progress_token = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task),
-                1 => members.optional(&mut related_task),
-                2 => members.optional(&mut progress_token),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task),
+                1 => __members.optional(&mut related_task),
+                2 => __members.optional(&mut progress_token),
+                _ => __members.skip(),
             }?;
         }
         let Some(task) = task else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self {
             task,
@@ -246,14 +246,14 @@ impl<'de> support::Object<'de> for ResultMeta {
     const EXPECTED: &'static str = "an object of type `ResultMeta`";
     const MEMBERS: &'static [&'static str] = &["modelcontextprotocol.io/related-task"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut related_task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut related_task),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { related_task, extra })
@@ -312,14 +312,14 @@ impl<'de> support::Object<'de> for NotificationMeta {
     const EXPECTED: &'static str = "an object of type `NotificationMeta`";
     const MEMBERS: &'static [&'static str] = &["modelcontextprotocol.io/related-task"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut related_task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut related_task),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { related_task, extra })
@@ -362,18 +362,18 @@ impl<'de> support::Object<'de> for TaskCreatedNotificationMeta {
     const EXPECTED: &'static str = "an object of type `TaskCreatedNotificationMeta`";
     const MEMBERS: &'static [&'static str] = &["modelcontextprotocol.io/related-task"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut related_task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut related_task),
+                _ => __members.skip(),
             }?;
         }
         let Some(related_task) = related_task else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { related_task, extra })
     }
@@ -428,14 +428,14 @@ impl<'de> support::Object<'de> for Capabilities {
     const EXPECTED: &'static str = "an object of type `Capabilities`";
     const MEMBERS: &'static [&'static str] = &["tasks"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tasks = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut tasks),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut tasks),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { tasks, extra })
@@ -500,16 +500,16 @@ impl<'de> support::Object<'de> for TasksCapability {
     const EXPECTED: &'static str = "an object of type `TasksCapability`";
     const MEMBERS: &'static [&'static str] = &["list", "requests"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut list = None;
         let mut requests = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut list),
-                1 => members.optional(&mut requests),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut list),
+                1 => __members.optional(&mut requests),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { list, requests, extra })
@@ -590,18 +590,18 @@ impl<'de> support::Object<'de> for TaskRequestsCapability {
     const EXPECTED: &'static str = "an object of type `TaskRequestsCapability`";
     const MEMBERS: &'static [&'static str] = &["tools", "sampling", "elicitation"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tools = None;
         let mut sampling = None;
         let mut elicitation = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut tools),
-                1 => members.optional(&mut sampling),
-                2 => members.optional(&mut elicitation),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut tools),
+                1 => __members.optional(&mut sampling),
+                2 => __members.optional(&mut elicitation),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -664,14 +664,14 @@ impl<'de> support::Object<'de> for ToolsTasksCapability {
     const EXPECTED: &'static str = "an object of type `ToolsTasksCapability`";
     const MEMBERS: &'static [&'static str] = &["call"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut call = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut call),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut call),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { call, extra })
@@ -730,14 +730,14 @@ impl<'de> support::Object<'de> for SamplingTasksCapability {
     const EXPECTED: &'static str = "an object of type `SamplingTasksCapability`";
     const MEMBERS: &'static [&'static str] = &["createMessage"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut create_message = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut create_message),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut create_message),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { create_message, extra })
@@ -793,14 +793,14 @@ impl<'de> support::Object<'de> for ElicitationTasksCapability {
     const EXPECTED: &'static str = "an object of type `ElicitationTasksCapability`";
     const MEMBERS: &'static [&'static str] = &["create"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut create = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut create),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut create),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { create, extra })
@@ -892,10 +892,10 @@ impl<'de> support::Object<'de> for CapabilitySettings {
     const EXPECTED: &'static str = "an object of type `CapabilitySettings`";
     const MEMBERS: &'static [&'static str] = &[];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        members.next(&mut extra)?;
+        __members.next(&mut extra)?;
         Ok(Self { extra })
     }
 }

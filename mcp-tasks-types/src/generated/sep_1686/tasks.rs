@@ -145,20 +145,20 @@ impl<'de> support::Object<'de> for TaskMetadata {
     const EXPECTED: &'static str = "an object of type `TaskMetadata`";
     const MEMBERS: &'static [&'static str] = &["taskId", "keepAlive"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut keep_alive = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                1 => members.optional_as(support::Millis, &mut keep_alive),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                1 => __members.optional_as(support::Millis, &mut keep_alive),
+                _ => __members.skip(),
             }?;
         }
         let Some(task_id) = task_id else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { task_id, keep_alive, extra })
     }
@@ -201,18 +201,18 @@ impl<'de> support::Object<'de> for RelatedTaskMetadata {
     const EXPECTED: &'static str = "an object of type `RelatedTaskMetadata`";
     const MEMBERS: &'static [&'static str] = &["taskId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                _ => __members.skip(),
             }?;
         }
         let Some(task_id) = task_id else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { task_id, extra })
     }
@@ -264,28 +264,28 @@ impl<'de> support::Object<'de> for TaskAugmentedRequest {
     const EXPECTED: &'static str = "an object of type `TaskAugmentedRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut method),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut method),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, Some(id), Some(method), Some(params)) = (
-            members.has(0),
+            __members.has(0),
             id,
             method,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, method, params, extra })
     }
@@ -330,18 +330,18 @@ impl<'de> support::Object<'de> for TaskAugmentedRequestParams {
     const EXPECTED: &'static str = "an object of type `TaskAugmentedRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(meta) = meta else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { meta, extra })
     }
@@ -418,7 +418,7 @@ impl<'de> support::Object<'de> for TaskInfo {
         "error",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut status = None;
@@ -426,17 +426,17 @@ impl<'de> support::Object<'de> for TaskInfo {
         let mut poll_frequency = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                1 => members.required(&mut status),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                1 => __members.required(&mut status),
                 2 => {
-                    members
+                    __members
                         .required_as(support::OrNull(support::Millis), &mut keep_alive)
                 }
-                3 => members.optional_as(support::Millis, &mut poll_frequency),
-                4 => members.optional(&mut error),
-                _ => members.skip(),
+                3 => __members.optional_as(support::Millis, &mut poll_frequency),
+                4 => __members.optional(&mut error),
+                _ => __members.skip(),
             }?;
         }
         let (Some(task_id), Some(status), Some(keep_alive)) = (
@@ -444,7 +444,7 @@ impl<'de> support::Object<'de> for TaskInfo {
             status,
             keep_alive,
         ) else {
-            return Err(members.missing(&[0, 1, 2]));
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             task_id,
@@ -510,27 +510,27 @@ impl<'de> support::Object<'de> for GetTaskRequest {
     const EXPECTED: &'static str = "an object of type `GetTaskRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/get")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("tasks/get")),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -584,20 +584,20 @@ impl<'de> support::Object<'de> for GetTaskRequestParams {
     const EXPECTED: &'static str = "an object of type `GetTaskRequestParams`";
     const MEMBERS: &'static [&'static str] = &["taskId", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                1 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                1 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(task_id) = task_id else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { task_id, meta, extra })
     }
@@ -685,7 +685,7 @@ impl<'de> support::Object<'de> for GetTaskResult {
         "error",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
@@ -694,18 +694,18 @@ impl<'de> support::Object<'de> for GetTaskResult {
         let mut poll_frequency = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut task_id),
-                2 => members.required(&mut status),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut task_id),
+                2 => __members.required(&mut status),
                 3 => {
-                    members
+                    __members
                         .required_as(support::OrNull(support::Millis), &mut keep_alive)
                 }
-                4 => members.optional_as(support::Millis, &mut poll_frequency),
-                5 => members.optional(&mut error),
-                _ => members.skip(),
+                4 => __members.optional_as(support::Millis, &mut poll_frequency),
+                5 => __members.optional(&mut error),
+                _ => __members.skip(),
             }?;
         }
         let (Some(task_id), Some(status), Some(keep_alive)) = (
@@ -713,7 +713,7 @@ impl<'de> support::Object<'de> for GetTaskResult {
             status,
             keep_alive,
         ) else {
-            return Err(members.missing(&[1, 2, 3]));
+            return Err(__members.missing(&[1, 2, 3]));
         };
         Ok(Self {
             meta,
@@ -771,21 +771,21 @@ impl<'de> support::Object<'de> for GetTaskResultResponse {
     const EXPECTED: &'static str = "an object of type `GetTaskResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -842,27 +842,29 @@ impl<'de> support::Object<'de> for GetTaskPayloadRequest {
     const EXPECTED: &'static str = "an object of type `GetTaskPayloadRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/result")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => {
+                    __members.constant("method", support::Constant::Text("tasks/result"))
+                }
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -916,20 +918,20 @@ impl<'de> support::Object<'de> for GetTaskPayloadRequestParams {
     const EXPECTED: &'static str = "an object of type `GetTaskPayloadRequestParams`";
     const MEMBERS: &'static [&'static str] = &["taskId", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                1 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                1 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(task_id) = task_id else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { task_id, meta, extra })
     }
@@ -985,14 +987,14 @@ impl<'de> support::Object<'de> for GetTaskPayloadResult {
     const EXPECTED: &'static str = "an object of type `GetTaskPayloadResult`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -1041,21 +1043,21 @@ impl<'de> support::Object<'de> for GetTaskPayloadResultResponse {
     const EXPECTED: &'static str = "an object of type `GetTaskPayloadResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1115,22 +1117,22 @@ impl<'de> support::Object<'de> for ListTasksRequest {
     const EXPECTED: &'static str = "an object of type `ListTasksRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/list")),
-                3 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("tasks/list")),
+                3 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(id)) = (__members.has(0), __members.has(2), id) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1197,16 +1199,16 @@ impl<'de> support::Object<'de> for ListTasksRequestParams {
     const EXPECTED: &'static str = "an object of type `ListTasksRequestParams`";
     const MEMBERS: &'static [&'static str] = &["cursor", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut cursor = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut cursor),
-                1 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut cursor),
+                1 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { cursor, meta, extra })
@@ -1269,22 +1271,22 @@ impl<'de> support::Object<'de> for ListTasksResult {
     const EXPECTED: &'static str = "an object of type `ListTasksResult`";
     const MEMBERS: &'static [&'static str] = &["tasks", "nextCursor", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tasks = None;
         let mut next_cursor = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut tasks),
-                1 => members.optional(&mut next_cursor),
-                2 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut tasks),
+                1 => __members.optional(&mut next_cursor),
+                2 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(tasks) = tasks else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self {
             tasks,
@@ -1336,21 +1338,21 @@ impl<'de> support::Object<'de> for ListTasksResultResponse {
     const EXPECTED: &'static str = "an object of type `ListTasksResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1407,27 +1409,29 @@ impl<'de> support::Object<'de> for DeleteTaskRequest {
     const EXPECTED: &'static str = "an object of type `DeleteTaskRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/delete")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => {
+                    __members.constant("method", support::Constant::Text("tasks/delete"))
+                }
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1481,20 +1485,20 @@ impl<'de> support::Object<'de> for DeleteTaskRequestParams {
     const EXPECTED: &'static str = "an object of type `DeleteTaskRequestParams`";
     const MEMBERS: &'static [&'static str] = &["taskId", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                1 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                1 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(task_id) = task_id else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { task_id, meta, extra })
     }
@@ -1550,14 +1554,14 @@ impl<'de> support::Object<'de> for DeleteTaskResult {
     const EXPECTED: &'static str = "an object of type `DeleteTaskResult`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -1603,21 +1607,21 @@ impl<'de> support::Object<'de> for DeleteTaskResultResponse {
     const EXPECTED: &'static str = "an object of type `DeleteTaskResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1667,26 +1671,27 @@ impl<'de> support::Object<'de> for TaskCreatedNotification {
     const EXPECTED: &'static str = "an object of type `TaskCreatedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tasks/created"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -1730,18 +1735,18 @@ impl<'de> support::Object<'de> for TaskCreatedNotificationParams {
     const EXPECTED: &'static str = "an object of type `TaskCreatedNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(meta) = meta else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { meta, extra })
     }

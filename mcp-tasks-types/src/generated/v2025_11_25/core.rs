@@ -199,14 +199,14 @@ impl<'de> support::Object<'de> for ResultObject {
     const EXPECTED: &'static str = "an object of type `Result`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -262,14 +262,14 @@ impl<'de> support::Object<'de> for EmptyResult {
     const EXPECTED: &'static str = "an object of type `EmptyResult`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -315,21 +315,21 @@ impl<'de> support::Object<'de> for EmptyResultResponse {
     const EXPECTED: &'static str = "an object of type `EmptyResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -466,23 +466,23 @@ impl<'de> support::Object<'de> for JsonRpcRequest {
     const EXPECTED: &'static str = "an object of type `JSONRPCRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut method),
-                3 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut method),
+                3 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(method)) = (members.has(0), id, method) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(method)) = (__members.has(0), id, method) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, method, params, extra })
     }
@@ -536,21 +536,21 @@ impl<'de> support::Object<'de> for JsonRpcNotification {
     const EXPECTED: &'static str = "an object of type `JSONRPCNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut method),
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut method),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(method)) = (members.has(0), method) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(method)) = (__members.has(0), method) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { method, params, extra })
     }
@@ -655,21 +655,21 @@ impl<'de> support::Object<'de> for JsonRpcResultResponse {
     const EXPECTED: &'static str = "an object of type `JSONRPCResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -722,21 +722,21 @@ impl<'de> support::Object<'de> for JsonRpcErrorResponse {
     const EXPECTED: &'static str = "an object of type `JSONRPCErrorResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "error"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.optional(&mut id),
-                2 => members.required(&mut error),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.optional(&mut id),
+                2 => __members.required(&mut error),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(error)) = (members.has(0), error) else {
-            return Err(members.missing(&[0, 2]));
+        let (true, Some(error)) = (__members.has(0), error) else {
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self { id, error, extra })
     }
@@ -793,14 +793,14 @@ impl<'de> support::Object<'de> for RequestParams {
     const EXPECTED: &'static str = "an object of type `RequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -865,16 +865,16 @@ impl<'de> support::Object<'de> for PaginatedRequestParams {
     const EXPECTED: &'static str = "an object of type `PaginatedRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "cursor"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut cursor = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.optional(&mut cursor),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.optional(&mut cursor),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, cursor, extra })
@@ -931,14 +931,14 @@ impl<'de> support::Object<'de> for NotificationParams {
     const EXPECTED: &'static str = "an object of type `NotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -994,27 +994,27 @@ impl<'de> support::Object<'de> for InitializeRequest {
     const EXPECTED: &'static str = "an object of type `InitializeRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("initialize")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("initialize")),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1083,20 +1083,20 @@ impl<'de> support::Object<'de> for InitializeRequestParams {
         "clientInfo",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut protocol_version = None;
         let mut capabilities = None;
         let mut client_info = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut protocol_version),
-                2 => members.required(&mut capabilities),
-                3 => members.required(&mut client_info),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut protocol_version),
+                2 => __members.required(&mut capabilities),
+                3 => __members.required(&mut client_info),
+                _ => __members.skip(),
             }?;
         }
         let (Some(protocol_version), Some(capabilities), Some(client_info)) = (
@@ -1104,7 +1104,7 @@ impl<'de> support::Object<'de> for InitializeRequestParams {
             capabilities,
             client_info,
         ) else {
-            return Err(members.missing(&[1, 2, 3]));
+            return Err(__members.missing(&[1, 2, 3]));
         };
         Ok(Self {
             meta,
@@ -1189,7 +1189,7 @@ impl<'de> support::Object<'de> for InitializeResult {
         "instructions",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut protocol_version = None;
@@ -1197,14 +1197,14 @@ impl<'de> support::Object<'de> for InitializeResult {
         let mut server_info = None;
         let mut instructions = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut protocol_version),
-                2 => members.required(&mut capabilities),
-                3 => members.required(&mut server_info),
-                4 => members.optional(&mut instructions),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut protocol_version),
+                2 => __members.required(&mut capabilities),
+                3 => __members.required(&mut server_info),
+                4 => __members.optional(&mut instructions),
+                _ => __members.skip(),
             }?;
         }
         let (Some(protocol_version), Some(capabilities), Some(server_info)) = (
@@ -1212,7 +1212,7 @@ impl<'de> support::Object<'de> for InitializeResult {
             capabilities,
             server_info,
         ) else {
-            return Err(members.missing(&[1, 2, 3]));
+            return Err(__members.missing(&[1, 2, 3]));
         };
         Ok(Self {
             meta,
@@ -1268,21 +1268,21 @@ impl<'de> support::Object<'de> for InitializeResultResponse {
     const EXPECTED: &'static str = "an object of type `InitializeResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1345,26 +1345,26 @@ impl<'de> support::Object<'de> for InitializedNotification {
     const EXPECTED: &'static str = "an object of type `InitializedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/initialized"),
                         )
                 }
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0) && members.has(1)) {
-            return Err(members.missing(&[0, 1]));
+        if !(__members.has(0) && __members.has(1)) {
+            return Err(__members.missing(&[0, 1]));
         }
         Ok(Self { params, extra })
     }
@@ -1424,22 +1424,22 @@ impl<'de> support::Object<'de> for PingRequest {
     const EXPECTED: &'static str = "an object of type `PingRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("ping")),
-                3 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("ping")),
+                3 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(id)) = (__members.has(0), __members.has(2), id) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1500,22 +1500,22 @@ impl<'de> support::Object<'de> for ListToolsRequest {
     const EXPECTED: &'static str = "an object of type `ListToolsRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tools/list")),
-                3 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("tools/list")),
+                3 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(id)) = (__members.has(0), __members.has(2), id) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1579,22 +1579,22 @@ impl<'de> support::Object<'de> for ListToolsResult {
     const EXPECTED: &'static str = "an object of type `ListToolsResult`";
     const MEMBERS: &'static [&'static str] = &["_meta", "tools", "nextCursor"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut tools = None;
         let mut next_cursor = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut tools),
-                2 => members.optional(&mut next_cursor),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut tools),
+                2 => __members.optional(&mut next_cursor),
+                _ => __members.skip(),
             }?;
         }
         let Some(tools) = tools else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self {
             meta,
@@ -1646,21 +1646,21 @@ impl<'de> support::Object<'de> for ListToolsResultResponse {
     const EXPECTED: &'static str = "an object of type `ListToolsResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1787,7 +1787,7 @@ impl<'de> support::Object<'de> for Tool {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut name = None;
         let mut title = None;
@@ -1799,22 +1799,22 @@ impl<'de> support::Object<'de> for Tool {
         let mut icons = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut name),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.required(&mut input_schema),
-                4 => members.optional(&mut output_schema),
-                5 => members.optional(&mut annotations),
-                6 => members.optional(&mut execution),
-                7 => members.optional(&mut icons),
-                8 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut name),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.required(&mut input_schema),
+                4 => __members.optional(&mut output_schema),
+                5 => __members.optional(&mut annotations),
+                6 => __members.optional(&mut execution),
+                7 => __members.optional(&mut icons),
+                8 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (Some(name), Some(input_schema)) = (name, input_schema) else {
-            return Err(members.missing(&[0, 3]));
+            return Err(__members.missing(&[0, 3]));
         };
         Ok(Self {
             name,
@@ -1912,23 +1912,23 @@ impl<'de> support::Object<'de> for ToolInputSchema {
         "required",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut properties = None;
         let mut required = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("object")),
-                1 => members.optional(&mut schema),
-                2 => members.optional(&mut properties),
-                3 => members.optional(&mut required),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("object")),
+                1 => __members.optional(&mut schema),
+                2 => __members.optional(&mut properties),
+                3 => __members.optional(&mut required),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         Ok(Self {
             schema,
@@ -2015,23 +2015,23 @@ impl<'de> support::Object<'de> for ToolOutputSchema {
         "required",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut properties = None;
         let mut required = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("object")),
-                1 => members.optional(&mut schema),
-                2 => members.optional(&mut properties),
-                3 => members.optional(&mut required),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("object")),
+                1 => __members.optional(&mut schema),
+                2 => __members.optional(&mut properties),
+                3 => __members.optional(&mut required),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         Ok(Self {
             schema,
@@ -2094,14 +2094,14 @@ impl<'de> support::Object<'de> for ToolExecution {
     const EXPECTED: &'static str = "an object of type `ToolExecution`";
     const MEMBERS: &'static [&'static str] = &["taskSupport"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_support = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut task_support),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut task_support),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { task_support, extra })
@@ -2265,7 +2265,7 @@ impl<'de> support::Object<'de> for ToolAnnotations {
         "openWorldHint",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut read_only_hint = None;
@@ -2273,14 +2273,14 @@ impl<'de> support::Object<'de> for ToolAnnotations {
         let mut idempotent_hint = None;
         let mut open_world_hint = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut title),
-                1 => members.optional(&mut read_only_hint),
-                2 => members.optional(&mut destructive_hint),
-                3 => members.optional(&mut idempotent_hint),
-                4 => members.optional(&mut open_world_hint),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut title),
+                1 => __members.optional(&mut read_only_hint),
+                2 => __members.optional(&mut destructive_hint),
+                3 => __members.optional(&mut idempotent_hint),
+                4 => __members.optional(&mut open_world_hint),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -2347,27 +2347,27 @@ impl<'de> support::Object<'de> for CallToolRequest {
     const EXPECTED: &'static str = "an object of type `CallToolRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tools/call")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("tools/call")),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -2439,24 +2439,24 @@ impl<'de> support::Object<'de> for CallToolRequestParams {
     const EXPECTED: &'static str = "an object of type `CallToolRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "name", "arguments", "task"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut name = None;
         let mut arguments = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut name),
-                2 => members.optional(&mut arguments),
-                3 => members.optional(&mut task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut name),
+                2 => __members.optional(&mut arguments),
+                3 => __members.optional(&mut task),
+                _ => __members.skip(),
             }?;
         }
         let Some(name) = name else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self {
             meta,
@@ -2544,24 +2544,24 @@ impl<'de> support::Object<'de> for CallToolResult {
         "isError",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut content = None;
         let mut structured_content = None;
         let mut is_error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut content),
-                2 => members.optional(&mut structured_content),
-                3 => members.optional(&mut is_error),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut content),
+                2 => __members.optional(&mut structured_content),
+                3 => __members.optional(&mut is_error),
+                _ => __members.skip(),
             }?;
         }
         let Some(content) = content else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self {
             meta,
@@ -2670,21 +2670,21 @@ impl<'de> support::Object<'de> for CallToolResultResponse {
     const EXPECTED: &'static str = "an object of type `CallToolResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -2832,23 +2832,23 @@ impl<'de> support::Object<'de> for TextContent {
     const EXPECTED: &'static str = "an object of type `TextContent`";
     const MEMBERS: &'static [&'static str] = &["type", "text", "annotations", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut text = None;
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("text")),
-                1 => members.required(&mut text),
-                2 => members.optional(&mut annotations),
-                3 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("text")),
+                1 => __members.required(&mut text),
+                2 => __members.optional(&mut annotations),
+                3 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(text)) = (members.has(0), text) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(text)) = (__members.has(0), text) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             text,
@@ -2925,25 +2925,26 @@ impl<'de> support::Object<'de> for ImageContent {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut data = None;
         let mut mime_type = None;
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("image")),
-                1 => members.required(&mut data),
-                2 => members.required(&mut mime_type),
-                3 => members.optional(&mut annotations),
-                4 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("image")),
+                1 => __members.required(&mut data),
+                2 => __members.required(&mut mime_type),
+                3 => __members.optional(&mut annotations),
+                4 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(data), Some(mime_type)) = (members.has(0), data, mime_type) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(data), Some(mime_type)) = (__members.has(0), data, mime_type)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             data,
@@ -3022,25 +3023,26 @@ impl<'de> support::Object<'de> for AudioContent {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut data = None;
         let mut mime_type = None;
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("audio")),
-                1 => members.required(&mut data),
-                2 => members.required(&mut mime_type),
-                3 => members.optional(&mut annotations),
-                4 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("audio")),
+                1 => __members.required(&mut data),
+                2 => __members.required(&mut mime_type),
+                3 => __members.optional(&mut annotations),
+                4 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(data), Some(mime_type)) = (members.has(0), data, mime_type) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(data), Some(mime_type)) = (__members.has(0), data, mime_type)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             data,
@@ -3171,7 +3173,7 @@ impl<'de> support::Object<'de> for ResourceLink {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut uri = None;
         let mut name = None;
@@ -3183,23 +3185,23 @@ impl<'de> support::Object<'de> for ResourceLink {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("resource_link")),
-                1 => members.required(&mut uri),
-                2 => members.required(&mut name),
-                3 => members.optional(&mut title),
-                4 => members.optional(&mut description),
-                5 => members.optional(&mut mime_type),
-                6 => members.optional_as(support::Unsigned, &mut size),
-                7 => members.optional(&mut icons),
-                8 => members.optional(&mut annotations),
-                9 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("resource_link")),
+                1 => __members.required(&mut uri),
+                2 => __members.required(&mut name),
+                3 => __members.optional(&mut title),
+                4 => __members.optional(&mut description),
+                5 => __members.optional(&mut mime_type),
+                6 => __members.optional_as(support::Unsigned, &mut size),
+                7 => __members.optional(&mut icons),
+                8 => __members.optional(&mut annotations),
+                9 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(uri), Some(name)) = (members.has(0), uri, name) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(uri), Some(name)) = (__members.has(0), uri, name) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             uri,
@@ -3284,23 +3286,23 @@ impl<'de> support::Object<'de> for EmbeddedResource {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut resource = None;
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("resource")),
-                1 => members.required(&mut resource),
-                2 => members.optional(&mut annotations),
-                3 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("resource")),
+                1 => __members.required(&mut resource),
+                2 => __members.optional(&mut annotations),
+                3 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(resource)) = (members.has(0), resource) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(resource)) = (__members.has(0), resource) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             resource,
@@ -3429,24 +3431,24 @@ impl<'de> support::Object<'de> for TextResourceContents {
     const EXPECTED: &'static str = "an object of type `TextResourceContents`";
     const MEMBERS: &'static [&'static str] = &["uri", "mimeType", "text", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut uri = None;
         let mut mime_type = None;
         let mut text = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut uri),
-                1 => members.optional(&mut mime_type),
-                2 => members.required(&mut text),
-                3 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut uri),
+                1 => __members.optional(&mut mime_type),
+                2 => __members.required(&mut text),
+                3 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (Some(uri), Some(text)) = (uri, text) else {
-            return Err(members.missing(&[0, 2]));
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self {
             uri,
@@ -3518,24 +3520,24 @@ impl<'de> support::Object<'de> for BlobResourceContents {
     const EXPECTED: &'static str = "an object of type `BlobResourceContents`";
     const MEMBERS: &'static [&'static str] = &["uri", "mimeType", "blob", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut uri = None;
         let mut mime_type = None;
         let mut blob = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut uri),
-                1 => members.optional(&mut mime_type),
-                2 => members.required(&mut blob),
-                3 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut uri),
+                1 => __members.optional(&mut mime_type),
+                2 => __members.required(&mut blob),
+                3 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (Some(uri), Some(blob)) = (uri, blob) else {
-            return Err(members.missing(&[0, 2]));
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self {
             uri,
@@ -3618,18 +3620,18 @@ impl<'de> support::Object<'de> for Annotations {
     const EXPECTED: &'static str = "an object of type `Annotations`";
     const MEMBERS: &'static [&'static str] = &["audience", "priority", "lastModified"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut audience = None;
         let mut priority = None;
         let mut last_modified = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut audience),
-                1 => members.optional(&mut priority),
-                2 => members.optional(&mut last_modified),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut audience),
+                1 => __members.optional(&mut priority),
+                2 => __members.optional(&mut last_modified),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -3746,33 +3748,33 @@ impl<'de> support::Object<'de> for ElicitRequest {
     const EXPECTED: &'static str = "an object of type `ElicitRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
                 2 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("elicitation/create"),
                         )
                 }
-                3 => members.required(&mut params),
-                _ => members.skip(),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -3911,7 +3913,7 @@ impl<'de> support::Object<'de> for ElicitRequestFormParams {
         "task",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut mode = None;
@@ -3919,18 +3921,18 @@ impl<'de> support::Object<'de> for ElicitRequestFormParams {
         let mut requested_schema = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.optional(&mut mode),
-                2 => members.required(&mut message),
-                3 => members.required(&mut requested_schema),
-                4 => members.optional(&mut task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.optional(&mut mode),
+                2 => __members.required(&mut message),
+                3 => __members.required(&mut requested_schema),
+                4 => __members.optional(&mut task),
+                _ => __members.skip(),
             }?;
         }
         let (Some(message), Some(requested_schema)) = (message, requested_schema) else {
-            return Err(members.missing(&[2, 3]));
+            return Err(__members.missing(&[2, 3]));
         };
         Ok(Self {
             meta,
@@ -4057,23 +4059,23 @@ impl<'de> support::Object<'de> for ElicitFormSchema {
         "required",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut properties = None;
         let mut required = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut schema),
-                1 => members.constant("type", support::Constant::Text("object")),
-                2 => members.required(&mut properties),
-                3 => members.optional(&mut required),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut schema),
+                1 => __members.constant("type", support::Constant::Text("object")),
+                2 => __members.required(&mut properties),
+                3 => __members.optional(&mut required),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(properties)) = (members.has(1), properties) else {
-            return Err(members.missing(&[1, 2]));
+        let (true, Some(properties)) = (__members.has(1), properties) else {
+            return Err(__members.missing(&[1, 2]));
         };
         Ok(Self {
             schema,
@@ -4194,7 +4196,7 @@ impl<'de> support::Object<'de> for ElicitRequestUrlParams {
         "task",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut message = None;
@@ -4202,24 +4204,24 @@ impl<'de> support::Object<'de> for ElicitRequestUrlParams {
         let mut url = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.constant("mode", support::Constant::Text("url")),
-                2 => members.required(&mut message),
-                3 => members.required(&mut elicitation_id),
-                4 => members.required(&mut url),
-                5 => members.optional(&mut task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.constant("mode", support::Constant::Text("url")),
+                2 => __members.required(&mut message),
+                3 => __members.required(&mut elicitation_id),
+                4 => __members.required(&mut url),
+                5 => __members.optional(&mut task),
+                _ => __members.skip(),
             }?;
         }
         let (true, Some(message), Some(elicitation_id), Some(url)) = (
-            members.has(1),
+            __members.has(1),
             message,
             elicitation_id,
             url,
         ) else {
-            return Err(members.missing(&[1, 2, 3, 4]));
+            return Err(__members.missing(&[1, 2, 3, 4]));
         };
         Ok(Self {
             meta,
@@ -4427,7 +4429,7 @@ impl<'de> support::Object<'de> for StringSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
@@ -4436,20 +4438,20 @@ impl<'de> support::Object<'de> for StringSchema {
         let mut format = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional_as(support::Unsigned, &mut min_length),
-                4 => members.optional_as(support::Unsigned, &mut max_length),
-                5 => members.optional(&mut format),
-                6 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional_as(support::Unsigned, &mut min_length),
+                4 => __members.optional_as(support::Unsigned, &mut max_length),
+                5 => __members.optional(&mut format),
+                6 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         Ok(Self {
             title,
@@ -4628,7 +4630,7 @@ impl<'de> support::Object<'de> for NumberSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut kind = None;
         let mut title = None;
@@ -4637,19 +4639,19 @@ impl<'de> support::Object<'de> for NumberSchema {
         let mut maximum = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut kind),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional(&mut minimum),
-                4 => members.optional(&mut maximum),
-                5 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut kind),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional(&mut minimum),
+                4 => __members.optional(&mut maximum),
+                5 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
         let Some(kind) = kind else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self {
             kind,
@@ -4795,23 +4797,23 @@ impl<'de> support::Object<'de> for BooleanSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("boolean")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("boolean")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         Ok(Self {
             title,
@@ -5082,25 +5084,25 @@ impl<'de> support::Object<'de> for UntitledSingleSelectEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
         let mut values = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.required(&mut values),
-                4 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.required(&mut values),
+                4 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(values)) = (members.has(0), values) else {
-            return Err(members.missing(&[0, 3]));
+        let (true, Some(values)) = (__members.has(0), values) else {
+            return Err(__members.missing(&[0, 3]));
         };
         Ok(Self {
             title,
@@ -5186,25 +5188,25 @@ impl<'de> support::Object<'de> for TitledSingleSelectEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
         let mut options = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.required(&mut options),
-                4 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.required(&mut options),
+                4 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(options)) = (members.has(0), options) else {
-            return Err(members.missing(&[0, 3]));
+        let (true, Some(options)) = (__members.has(0), options) else {
+            return Err(__members.missing(&[0, 3]));
         };
         Ok(Self {
             title,
@@ -5311,7 +5313,7 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
@@ -5320,20 +5322,20 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("array")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional_as(support::Unsigned, &mut min_items),
-                4 => members.optional_as(support::Unsigned, &mut max_items),
-                5 => members.required(&mut items),
-                6 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("array")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional_as(support::Unsigned, &mut min_items),
+                4 => __members.optional_as(support::Unsigned, &mut max_items),
+                5 => __members.required(&mut items),
+                6 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(items)) = (members.has(0), items) else {
-            return Err(members.missing(&[0, 5]));
+        let (true, Some(items)) = (__members.has(0), items) else {
+            return Err(__members.missing(&[0, 5]));
         };
         Ok(Self {
             title,
@@ -5390,19 +5392,19 @@ impl<'de> support::Object<'de> for UntitledMultiSelectItems {
     const EXPECTED: &'static str = "an object of type `UntitledMultiSelectItems`";
     const MEMBERS: &'static [&'static str] = &["type", "enum"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut values = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.required(&mut values),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.required(&mut values),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(values)) = (members.has(0), values) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(values)) = (__members.has(0), values) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { values, extra })
     }
@@ -5500,7 +5502,7 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
@@ -5509,20 +5511,20 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("array")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional_as(support::Unsigned, &mut min_items),
-                4 => members.optional_as(support::Unsigned, &mut max_items),
-                5 => members.required(&mut items),
-                6 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("array")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional_as(support::Unsigned, &mut min_items),
+                4 => __members.optional_as(support::Unsigned, &mut max_items),
+                5 => __members.required(&mut items),
+                6 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(items)) = (members.has(0), items) else {
-            return Err(members.missing(&[0, 5]));
+        let (true, Some(items)) = (__members.has(0), items) else {
+            return Err(__members.missing(&[0, 5]));
         };
         Ok(Self {
             title,
@@ -5579,18 +5581,18 @@ impl<'de> support::Object<'de> for TitledMultiSelectItems {
     const EXPECTED: &'static str = "an object of type `TitledMultiSelectItems`";
     const MEMBERS: &'static [&'static str] = &["anyOf"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut options = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut options),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut options),
+                _ => __members.skip(),
             }?;
         }
         let Some(options) = options else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { options, extra })
     }
@@ -5677,7 +5679,7 @@ impl<'de> support::Object<'de> for LegacyTitledEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
@@ -5685,19 +5687,19 @@ impl<'de> support::Object<'de> for LegacyTitledEnumSchema {
         let mut enum_names = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.required(&mut values),
-                4 => members.optional(&mut enum_names),
-                5 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.required(&mut values),
+                4 => __members.optional(&mut enum_names),
+                5 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(values)) = (members.has(0), values) else {
-            return Err(members.missing(&[0, 3]));
+        let (true, Some(values)) = (__members.has(0), values) else {
+            return Err(__members.missing(&[0, 3]));
         };
         Ok(Self {
             title,
@@ -5754,20 +5756,20 @@ impl<'de> support::Object<'de> for EnumOption {
     const EXPECTED: &'static str = "an object of type `EnumOption`";
     const MEMBERS: &'static [&'static str] = &["const", "title"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut value = None;
         let mut title = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut value),
-                1 => members.required(&mut title),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut value),
+                1 => __members.required(&mut title),
+                _ => __members.skip(),
             }?;
         }
         let (Some(value), Some(title)) = (value, title) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { value, title, extra })
     }
@@ -5856,22 +5858,22 @@ impl<'de> support::Object<'de> for ElicitResult {
     const EXPECTED: &'static str = "an object of type `ElicitResult`";
     const MEMBERS: &'static [&'static str] = &["_meta", "action", "content"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut action = None;
         let mut content = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut action),
-                2 => members.optional(&mut content),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut action),
+                2 => __members.optional(&mut content),
+                _ => __members.skip(),
             }?;
         }
         let Some(action) = action else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self {
             meta,
@@ -6144,21 +6146,21 @@ impl<'de> support::Object<'de> for ElicitResultResponse {
     const EXPECTED: &'static str = "an object of type `ElicitResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -6208,26 +6210,27 @@ impl<'de> support::Object<'de> for ElicitationCompleteNotification {
     const EXPECTED: &'static str = "an object of type `ElicitationCompleteNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/elicitation/complete"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -6280,20 +6283,20 @@ impl<'de> support::Object<'de> for ElicitationCompleteNotificationParams {
     const EXPECTED: &'static str = "an object of type `ElicitationCompleteNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "elicitationId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut elicitation_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut elicitation_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut elicitation_id),
+                _ => __members.skip(),
             }?;
         }
         let Some(elicitation_id) = elicitation_id else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self {
             meta,
@@ -6353,33 +6356,33 @@ impl<'de> support::Object<'de> for CreateMessageRequest {
     const EXPECTED: &'static str = "an object of type `CreateMessageRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
                 2 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("sampling/createMessage"),
                         )
                 }
-                3 => members.required(&mut params),
-                _ => members.skip(),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -6539,7 +6542,7 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
         "task",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut messages = None;
@@ -6554,25 +6557,25 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
         let mut tool_choice = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut messages),
-                2 => members.required_as(support::Unsigned, &mut max_tokens),
-                3 => members.optional(&mut system_prompt),
-                4 => members.optional(&mut model_preferences),
-                5 => members.optional(&mut include_context),
-                6 => members.optional(&mut temperature),
-                7 => members.optional(&mut stop_sequences),
-                8 => members.optional(&mut metadata),
-                9 => members.optional(&mut tools),
-                10 => members.optional(&mut tool_choice),
-                11 => members.optional(&mut task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut messages),
+                2 => __members.required_as(support::Unsigned, &mut max_tokens),
+                3 => __members.optional(&mut system_prompt),
+                4 => __members.optional(&mut model_preferences),
+                5 => __members.optional(&mut include_context),
+                6 => __members.optional(&mut temperature),
+                7 => __members.optional(&mut stop_sequences),
+                8 => __members.optional(&mut metadata),
+                9 => __members.optional(&mut tools),
+                10 => __members.optional(&mut tool_choice),
+                11 => __members.optional(&mut task),
+                _ => __members.skip(),
             }?;
         }
         let (Some(messages), Some(max_tokens)) = (messages, max_tokens) else {
-            return Err(members.missing(&[1, 2]));
+            return Err(__members.missing(&[1, 2]));
         };
         Ok(Self {
             meta,
@@ -6754,20 +6757,20 @@ impl<'de> support::Object<'de> for ModelPreferences {
         "intelligencePriority",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut hints = None;
         let mut cost_priority = None;
         let mut speed_priority = None;
         let mut intelligence_priority = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut hints),
-                1 => members.optional(&mut cost_priority),
-                2 => members.optional(&mut speed_priority),
-                3 => members.optional(&mut intelligence_priority),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut hints),
+                1 => __members.optional(&mut cost_priority),
+                2 => __members.optional(&mut speed_priority),
+                3 => __members.optional(&mut intelligence_priority),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -6832,14 +6835,14 @@ impl<'de> support::Object<'de> for ModelHint {
     const EXPECTED: &'static str = "an object of type `ModelHint`";
     const MEMBERS: &'static [&'static str] = &["name"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut name = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut name),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut name),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { name, extra })
@@ -6895,14 +6898,14 @@ impl<'de> support::Object<'de> for ToolChoice {
     const EXPECTED: &'static str = "an object of type `ToolChoice`";
     const MEMBERS: &'static [&'static str] = &["mode"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut mode = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut mode),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut mode),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { mode, extra })
@@ -7018,22 +7021,22 @@ impl<'de> support::Object<'de> for SamplingMessage {
     const EXPECTED: &'static str = "an object of type `SamplingMessage`";
     const MEMBERS: &'static [&'static str] = &["role", "content", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut role = None;
         let mut content = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut role),
-                1 => members.required(&mut content),
-                2 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut role),
+                1 => __members.required(&mut content),
+                2 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (Some(role), Some(content)) = (role, content) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { role, content, meta, extra })
     }
@@ -7230,26 +7233,30 @@ impl<'de> support::Object<'de> for ToolUseContent {
     const EXPECTED: &'static str = "an object of type `ToolUseContent`";
     const MEMBERS: &'static [&'static str] = &["type", "id", "name", "input", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut name = None;
         let mut input = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("tool_use")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut name),
-                3 => members.required(&mut input),
-                4 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("tool_use")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut name),
+                3 => __members.required(&mut input),
+                4 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(name), Some(input)) = (members.has(0), id, name, input)
-        else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+        let (true, Some(id), Some(name), Some(input)) = (
+            __members.has(0),
+            id,
+            name,
+            input,
+        ) else {
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self {
             id,
@@ -7342,7 +7349,7 @@ impl<'de> support::Object<'de> for ToolResultContent {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tool_use_id = None;
         let mut content = None;
@@ -7350,23 +7357,23 @@ impl<'de> support::Object<'de> for ToolResultContent {
         let mut is_error = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("tool_result")),
-                1 => members.required(&mut tool_use_id),
-                2 => members.required(&mut content),
-                3 => members.optional(&mut structured_content),
-                4 => members.optional(&mut is_error),
-                5 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("tool_result")),
+                1 => __members.required(&mut tool_use_id),
+                2 => __members.required(&mut content),
+                3 => __members.optional(&mut structured_content),
+                4 => __members.optional(&mut is_error),
+                5 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (true, Some(tool_use_id), Some(content)) = (
-            members.has(0),
+            __members.has(0),
             tool_use_id,
             content,
         ) else {
-            return Err(members.missing(&[0, 1, 2]));
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             tool_use_id,
@@ -7454,7 +7461,7 @@ impl<'de> support::Object<'de> for CreateMessageResult {
         "stopReason",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut role = None;
@@ -7462,18 +7469,18 @@ impl<'de> support::Object<'de> for CreateMessageResult {
         let mut model = None;
         let mut stop_reason = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut role),
-                2 => members.required(&mut content),
-                3 => members.required(&mut model),
-                4 => members.optional(&mut stop_reason),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut role),
+                2 => __members.required(&mut content),
+                3 => __members.required(&mut model),
+                4 => __members.optional(&mut stop_reason),
+                _ => __members.skip(),
             }?;
         }
         let (Some(role), Some(content), Some(model)) = (role, content, model) else {
-            return Err(members.missing(&[1, 2, 3]));
+            return Err(__members.missing(&[1, 2, 3]));
         };
         Ok(Self {
             meta,
@@ -7587,21 +7594,21 @@ impl<'de> support::Object<'de> for CreateMessageResultResponse {
     const EXPECTED: &'static str = "an object of type `CreateMessageResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -7661,22 +7668,22 @@ impl<'de> support::Object<'de> for ListRootsRequest {
     const EXPECTED: &'static str = "an object of type `ListRootsRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("roots/list")),
-                3 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("roots/list")),
+                3 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(id)) = (__members.has(0), __members.has(2), id) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, params, extra })
     }
@@ -7731,20 +7738,20 @@ impl<'de> support::Object<'de> for ListRootsResult {
     const EXPECTED: &'static str = "an object of type `ListRootsResult`";
     const MEMBERS: &'static [&'static str] = &["_meta", "roots"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut roots = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut roots),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut roots),
+                _ => __members.skip(),
             }?;
         }
         let Some(roots) = roots else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self { meta, roots, extra })
     }
@@ -7790,21 +7797,21 @@ impl<'de> support::Object<'de> for ListRootsResultResponse {
     const EXPECTED: &'static str = "an object of type `ListRootsResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -7866,22 +7873,22 @@ impl<'de> support::Object<'de> for Root {
     const EXPECTED: &'static str = "an object of type `Root`";
     const MEMBERS: &'static [&'static str] = &["uri", "name", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut uri = None;
         let mut name = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut uri),
-                1 => members.optional(&mut name),
-                2 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut uri),
+                1 => __members.optional(&mut name),
+                2 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(uri) = uri else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { uri, name, meta, extra })
     }
@@ -7931,26 +7938,27 @@ impl<'de> support::Object<'de> for CancelledNotification {
     const EXPECTED: &'static str = "an object of type `CancelledNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/cancelled"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -8025,18 +8033,18 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
     const EXPECTED: &'static str = "an object of type `CancelledNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "requestId", "reason"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut request_id = None;
         let mut reason = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.optional(&mut request_id),
-                2 => members.optional(&mut reason),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.optional(&mut request_id),
+                2 => __members.optional(&mut reason),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -8092,26 +8100,27 @@ impl<'de> support::Object<'de> for ProgressNotification {
     const EXPECTED: &'static str = "an object of type `ProgressNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/progress"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -8194,7 +8203,7 @@ impl<'de> support::Object<'de> for ProgressNotificationParams {
         "message",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut progress_token = None;
@@ -8202,18 +8211,18 @@ impl<'de> support::Object<'de> for ProgressNotificationParams {
         let mut total = None;
         let mut message = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut progress_token),
-                2 => members.required(&mut progress),
-                3 => members.optional(&mut total),
-                4 => members.optional(&mut message),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut progress_token),
+                2 => __members.required(&mut progress),
+                3 => __members.optional(&mut total),
+                4 => __members.optional(&mut message),
+                _ => __members.skip(),
             }?;
         }
         let (Some(progress_token), Some(progress)) = (progress_token, progress) else {
-            return Err(members.missing(&[1, 2]));
+            return Err(__members.missing(&[1, 2]));
         };
         Ok(Self {
             meta,
@@ -8279,30 +8288,30 @@ impl<'de> support::Object<'de> for SetLevelRequest {
     const EXPECTED: &'static str = "an object of type `SetLevelRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
                 2 => {
-                    members
+                    __members
                         .constant("method", support::Constant::Text("logging/setLevel"))
                 }
-                3 => members.required(&mut params),
-                _ => members.skip(),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -8356,20 +8365,20 @@ impl<'de> support::Object<'de> for SetLevelRequestParams {
     const EXPECTED: &'static str = "an object of type `SetLevelRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "level"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut level = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut level),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut level),
+                _ => __members.skip(),
             }?;
         }
         let Some(level) = level else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self { meta, level, extra })
     }
@@ -8418,26 +8427,27 @@ impl<'de> support::Object<'de> for LoggingMessageNotification {
     const EXPECTED: &'static str = "an object of type `LoggingMessageNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/message"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -8502,24 +8512,24 @@ impl<'de> support::Object<'de> for LoggingMessageNotificationParams {
     const EXPECTED: &'static str = "an object of type `LoggingMessageNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "level", "logger", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut level = None;
         let mut logger = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut level),
-                2 => members.optional(&mut logger),
-                3 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut level),
+                2 => __members.optional(&mut logger),
+                3 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
         let (Some(level), Some(data)) = (level, data) else {
-            return Err(members.missing(&[1, 3]));
+            return Err(__members.missing(&[1, 3]));
         };
         Ok(Self {
             meta,
@@ -8692,26 +8702,26 @@ impl<'de> support::Object<'de> for ToolListChangedNotification {
     const EXPECTED: &'static str = "an object of type `ToolListChangedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tools/list_changed"),
                         )
                 }
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0) && members.has(1)) {
-            return Err(members.missing(&[0, 1]));
+        if !(__members.has(0) && __members.has(1)) {
+            return Err(__members.missing(&[0, 1]));
         }
         Ok(Self { params, extra })
     }
@@ -8774,26 +8784,26 @@ impl<'de> support::Object<'de> for PromptListChangedNotification {
     const EXPECTED: &'static str = "an object of type `PromptListChangedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/prompts/list_changed"),
                         )
                 }
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0) && members.has(1)) {
-            return Err(members.missing(&[0, 1]));
+        if !(__members.has(0) && __members.has(1)) {
+            return Err(__members.missing(&[0, 1]));
         }
         Ok(Self { params, extra })
     }
@@ -8856,15 +8866,15 @@ impl<'de> support::Object<'de> for ResourceListChangedNotification {
     const EXPECTED: &'static str = "an object of type `ResourceListChangedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text(
@@ -8872,12 +8882,12 @@ impl<'de> support::Object<'de> for ResourceListChangedNotification {
                             ),
                         )
                 }
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0) && members.has(1)) {
-            return Err(members.missing(&[0, 1]));
+        if !(__members.has(0) && __members.has(1)) {
+            return Err(__members.missing(&[0, 1]));
         }
         Ok(Self { params, extra })
     }
@@ -8940,26 +8950,26 @@ impl<'de> support::Object<'de> for RootsListChangedNotification {
     const EXPECTED: &'static str = "an object of type `RootsListChangedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/roots/list_changed"),
                         )
                 }
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0) && members.has(1)) {
-            return Err(members.missing(&[0, 1]));
+        if !(__members.has(0) && __members.has(1)) {
+            return Err(__members.missing(&[0, 1]));
         }
         Ok(Self { params, extra })
     }
@@ -9009,26 +9019,27 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotification {
     const EXPECTED: &'static str = "an object of type `ResourceUpdatedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/resources/updated"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -9081,20 +9092,20 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotificationParams {
     const EXPECTED: &'static str = "an object of type `ResourceUpdatedNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "uri"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut uri = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut uri),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut uri),
+                _ => __members.skip(),
             }?;
         }
         let Some(uri) = uri else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self { meta, uri, extra })
     }

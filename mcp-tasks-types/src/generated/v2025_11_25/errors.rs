@@ -150,22 +150,22 @@ impl<'de> support::Object<'de> for ErrorObject {
     const EXPECTED: &'static str = "an object of type `Error`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut code = None;
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required_as(support::Integer, &mut code),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required_as(support::Integer, &mut code),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
         let (Some(code), Some(message)) = (code, message) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { code, message, data, extra })
     }
@@ -218,21 +218,21 @@ impl<'de> support::Object<'de> for UrlElicitationRequiredError {
     const EXPECTED: &'static str = "an object of type `URLElicitationRequiredError`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "error"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.optional(&mut id),
-                2 => members.required(&mut error),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.optional(&mut id),
+                2 => __members.required(&mut error),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(error)) = (members.has(0), error) else {
-            return Err(members.missing(&[0, 2]));
+        let (true, Some(error)) = (__members.has(0), error) else {
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self { id, error, extra })
     }
@@ -282,21 +282,21 @@ impl<'de> support::Object<'de> for UrlElicitationRequiredErrorObject {
     const EXPECTED: &'static str = "an object of type `URLElicitationRequiredErrorObject`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("code", support::Constant::Integer(-32042)),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("code", support::Constant::Integer(-32042)),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message), Some(data)) = (members.has(0), message, data) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(message), Some(data)) = (__members.has(0), message, data) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { message, data, extra })
     }
@@ -341,18 +341,18 @@ impl<'de> support::Object<'de> for UrlElicitationRequiredErrorData {
     const EXPECTED: &'static str = "an object of type `URLElicitationRequiredErrorData`";
     const MEMBERS: &'static [&'static str] = &["elicitations"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut elicitations = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut elicitations),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut elicitations),
+                _ => __members.skip(),
             }?;
         }
         let Some(elicitations) = elicitations else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { elicitations, extra })
     }

@@ -37,10 +37,10 @@ impl<'de> support::Object<'de> for MetaObject {
     const EXPECTED: &'static str = "an object of type `MetaObject`";
     const MEMBERS: &'static [&'static str] = &[];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        members.next(&mut extra)?;
+        __members.next(&mut extra)?;
         Ok(Self { extra })
     }
 }
@@ -111,16 +111,16 @@ impl<'de> support::Object<'de> for RequestMetaObject {
         "io.modelcontextprotocol/related-task",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut progress_token = None;
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut progress_token),
-                1 => members.optional(&mut related_task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut progress_token),
+                1 => __members.optional(&mut related_task),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -184,14 +184,14 @@ impl<'de> support::Object<'de> for ResultMetaObject {
     const EXPECTED: &'static str = "an object of type `ResultMetaObject`";
     const MEMBERS: &'static [&'static str] = &["io.modelcontextprotocol/related-task"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut related_task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut related_task),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { related_task, extra })
@@ -250,14 +250,14 @@ impl<'de> support::Object<'de> for NotificationMetaObject {
     const EXPECTED: &'static str = "an object of type `NotificationMetaObject`";
     const MEMBERS: &'static [&'static str] = &["io.modelcontextprotocol/related-task"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut related_task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut related_task),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { related_task, extra })
@@ -331,16 +331,16 @@ impl<'de> support::Object<'de> for CreateTaskResultMetaObject {
         "io.modelcontextprotocol/related-task",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut model_immediate_response = None;
         let mut related_task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut model_immediate_response),
-                1 => members.optional(&mut related_task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut model_immediate_response),
+                1 => __members.optional(&mut related_task),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -453,7 +453,7 @@ impl<'de> support::Object<'de> for ClientCapabilities {
         "experimental",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tasks = None;
         let mut elicitation = None;
@@ -461,14 +461,14 @@ impl<'de> support::Object<'de> for ClientCapabilities {
         let mut roots = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut tasks),
-                1 => members.optional(&mut elicitation),
-                2 => members.optional(&mut sampling),
-                3 => members.optional(&mut roots),
-                4 => members.optional(&mut experimental),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut tasks),
+                1 => __members.optional(&mut elicitation),
+                2 => __members.optional(&mut sampling),
+                3 => __members.optional(&mut roots),
+                4 => __members.optional(&mut experimental),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -600,7 +600,7 @@ impl<'de> support::Object<'de> for ServerCapabilities {
         "experimental",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tasks = None;
         let mut tools = None;
@@ -610,16 +610,16 @@ impl<'de> support::Object<'de> for ServerCapabilities {
         let mut logging = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut tasks),
-                1 => members.optional(&mut tools),
-                2 => members.optional(&mut prompts),
-                3 => members.optional(&mut resources),
-                4 => members.optional(&mut completions),
-                5 => members.optional(&mut logging),
-                6 => members.optional(&mut experimental),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut tasks),
+                1 => __members.optional(&mut tools),
+                2 => __members.optional(&mut prompts),
+                3 => __members.optional(&mut resources),
+                4 => __members.optional(&mut completions),
+                5 => __members.optional(&mut logging),
+                6 => __members.optional(&mut experimental),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -711,18 +711,18 @@ impl<'de> support::Object<'de> for ClientTasksCapability {
     const EXPECTED: &'static str = "an object of type `ClientTasksCapability`";
     const MEMBERS: &'static [&'static str] = &["list", "cancel", "requests"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut list = None;
         let mut cancel = None;
         let mut requests = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut list),
-                1 => members.optional(&mut cancel),
-                2 => members.optional(&mut requests),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut list),
+                1 => __members.optional(&mut cancel),
+                2 => __members.optional(&mut requests),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -800,16 +800,16 @@ impl<'de> support::Object<'de> for ClientTaskRequestsCapability {
     const EXPECTED: &'static str = "an object of type `ClientTaskRequestsCapability`";
     const MEMBERS: &'static [&'static str] = &["sampling", "elicitation"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut sampling = None;
         let mut elicitation = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut sampling),
-                1 => members.optional(&mut elicitation),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut sampling),
+                1 => __members.optional(&mut elicitation),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -873,14 +873,14 @@ impl<'de> support::Object<'de> for SamplingTasksCapability {
     const EXPECTED: &'static str = "an object of type `SamplingTasksCapability`";
     const MEMBERS: &'static [&'static str] = &["createMessage"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut create_message = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut create_message),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut create_message),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { create_message, extra })
@@ -936,14 +936,14 @@ impl<'de> support::Object<'de> for ElicitationTasksCapability {
     const EXPECTED: &'static str = "an object of type `ElicitationTasksCapability`";
     const MEMBERS: &'static [&'static str] = &["create"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut create = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut create),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut create),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { create, extra })
@@ -1020,18 +1020,18 @@ impl<'de> support::Object<'de> for ServerTasksCapability {
     const EXPECTED: &'static str = "an object of type `ServerTasksCapability`";
     const MEMBERS: &'static [&'static str] = &["list", "cancel", "requests"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut list = None;
         let mut cancel = None;
         let mut requests = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut list),
-                1 => members.optional(&mut cancel),
-                2 => members.optional(&mut requests),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut list),
+                1 => __members.optional(&mut cancel),
+                2 => __members.optional(&mut requests),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -1094,14 +1094,14 @@ impl<'de> support::Object<'de> for ServerTaskRequestsCapability {
     const EXPECTED: &'static str = "an object of type `ServerTaskRequestsCapability`";
     const MEMBERS: &'static [&'static str] = &["tools"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tools = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut tools),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut tools),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { tools, extra })
@@ -1157,14 +1157,14 @@ impl<'de> support::Object<'de> for ToolsTasksCapability {
     const EXPECTED: &'static str = "an object of type `ToolsTasksCapability`";
     const MEMBERS: &'static [&'static str] = &["call"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut call = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut call),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut call),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { call, extra })
@@ -1256,10 +1256,10 @@ impl<'de> support::Object<'de> for CapabilitySettings {
     const EXPECTED: &'static str = "an object of type `CapabilitySettings`";
     const MEMBERS: &'static [&'static str] = &[];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        members.next(&mut extra)?;
+        __members.next(&mut extra)?;
         Ok(Self { extra })
     }
 }
@@ -1355,16 +1355,16 @@ impl<'de> support::Object<'de> for ElicitationCapability {
     const EXPECTED: &'static str = "an object of type `ElicitationCapability`";
     const MEMBERS: &'static [&'static str] = &["form", "url"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut form = None;
         let mut url = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut form),
-                1 => members.optional(&mut url),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut form),
+                1 => __members.optional(&mut url),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { form, url, extra })
@@ -1430,16 +1430,16 @@ impl<'de> support::Object<'de> for SamplingCapability {
     const EXPECTED: &'static str = "an object of type `SamplingCapability`";
     const MEMBERS: &'static [&'static str] = &["context", "tools"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut context = None;
         let mut tools = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut context),
-                1 => members.optional(&mut tools),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut context),
+                1 => __members.optional(&mut tools),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { context, tools, extra })
@@ -1497,14 +1497,14 @@ impl<'de> support::Object<'de> for RootsCapability {
     const EXPECTED: &'static str = "an object of type `RootsCapability`";
     const MEMBERS: &'static [&'static str] = &["listChanged"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut list_changed),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut list_changed),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { list_changed, extra })
@@ -1561,14 +1561,14 @@ impl<'de> support::Object<'de> for ToolsCapability {
     const EXPECTED: &'static str = "an object of type `ToolsCapability`";
     const MEMBERS: &'static [&'static str] = &["listChanged"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut list_changed),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut list_changed),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { list_changed, extra })
@@ -1625,14 +1625,14 @@ impl<'de> support::Object<'de> for PromptsCapability {
     const EXPECTED: &'static str = "an object of type `PromptsCapability`";
     const MEMBERS: &'static [&'static str] = &["listChanged"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut list_changed),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut list_changed),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { list_changed, extra })
@@ -1699,16 +1699,16 @@ impl<'de> support::Object<'de> for ResourcesCapability {
     const EXPECTED: &'static str = "an object of type `ResourcesCapability`";
     const MEMBERS: &'static [&'static str] = &["subscribe", "listChanged"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut subscribe = None;
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut subscribe),
-                1 => members.optional(&mut list_changed),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut subscribe),
+                1 => __members.optional(&mut list_changed),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -1803,7 +1803,7 @@ impl<'de> support::Object<'de> for Implementation {
         "icons",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut name = None;
         let mut version = None;
@@ -1812,19 +1812,19 @@ impl<'de> support::Object<'de> for Implementation {
         let mut website_url = None;
         let mut icons = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut name),
-                1 => members.required(&mut version),
-                2 => members.optional(&mut title),
-                3 => members.optional(&mut description),
-                4 => members.optional(&mut website_url),
-                5 => members.optional(&mut icons),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut name),
+                1 => __members.required(&mut version),
+                2 => __members.optional(&mut title),
+                3 => __members.optional(&mut description),
+                4 => __members.optional(&mut website_url),
+                5 => __members.optional(&mut icons),
+                _ => __members.skip(),
             }?;
         }
         let (Some(name), Some(version)) = (name, version) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             name,
@@ -1907,24 +1907,24 @@ impl<'de> support::Object<'de> for Icon {
     const EXPECTED: &'static str = "an object of type `Icon`";
     const MEMBERS: &'static [&'static str] = &["src", "mimeType", "sizes", "theme"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut src = None;
         let mut mime_type = None;
         let mut sizes = None;
         let mut theme = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut src),
-                1 => members.optional(&mut mime_type),
-                2 => members.optional(&mut sizes),
-                3 => members.optional(&mut theme),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut src),
+                1 => __members.optional(&mut mime_type),
+                2 => __members.optional(&mut sizes),
+                3 => __members.optional(&mut theme),
+                _ => __members.skip(),
             }?;
         }
         let Some(src) = src else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self {
             src,

@@ -138,14 +138,14 @@ impl<'de> support::Object<'de> for TaskMetadata {
     const EXPECTED: &'static str = "an object of type `TaskMetadata`";
     const MEMBERS: &'static [&'static str] = &["ttl"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut ttl = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional_as(support::Unsigned, &mut ttl),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional_as(support::Unsigned, &mut ttl),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { ttl, extra })
@@ -188,18 +188,18 @@ impl<'de> support::Object<'de> for RelatedTaskMetadata {
     const EXPECTED: &'static str = "an object of type `RelatedTaskMetadata`";
     const MEMBERS: &'static [&'static str] = &["taskId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                _ => __members.skip(),
             }?;
         }
         let Some(task_id) = task_id else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { task_id, extra })
     }
@@ -263,16 +263,16 @@ impl<'de> support::Object<'de> for TaskAugmentedRequestParams {
     const EXPECTED: &'static str = "an object of type `TaskAugmentedRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "task"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.optional(&mut task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.optional(&mut task),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, task, extra })
@@ -361,7 +361,7 @@ impl<'de> support::Object<'de> for Task {
         "pollInterval",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut status = None;
@@ -371,16 +371,16 @@ impl<'de> support::Object<'de> for Task {
         let mut ttl = None;
         let mut poll_interval = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                1 => members.required(&mut status),
-                2 => members.optional(&mut status_message),
-                3 => members.required(&mut created_at),
-                4 => members.required(&mut last_updated_at),
-                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl),
-                6 => members.optional_as(support::Unsigned, &mut poll_interval),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                1 => __members.required(&mut status),
+                2 => __members.optional(&mut status_message),
+                3 => __members.required(&mut created_at),
+                4 => __members.required(&mut last_updated_at),
+                5 => __members.required_as(support::OrNull(support::Unsigned), &mut ttl),
+                6 => __members.optional_as(support::Unsigned, &mut poll_interval),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -390,7 +390,7 @@ impl<'de> support::Object<'de> for Task {
             Some(last_updated_at),
             Some(ttl),
         ) = (task_id, status, created_at, last_updated_at, ttl) else {
-            return Err(members.missing(&[0, 1, 3, 4, 5]));
+            return Err(__members.missing(&[0, 1, 3, 4, 5]));
         };
         Ok(Self {
             task_id,
@@ -456,20 +456,20 @@ impl<'de> support::Object<'de> for CreateTaskResult {
     const EXPECTED: &'static str = "an object of type `CreateTaskResult`";
     const MEMBERS: &'static [&'static str] = &["_meta", "task"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut task),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut task),
+                _ => __members.skip(),
             }?;
         }
         let Some(task) = task else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self { meta, task, extra })
     }
@@ -515,21 +515,21 @@ impl<'de> support::Object<'de> for CreateTaskResultResponse {
     const EXPECTED: &'static str = "an object of type `CreateTaskResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -586,27 +586,27 @@ impl<'de> support::Object<'de> for GetTaskRequest {
     const EXPECTED: &'static str = "an object of type `GetTaskRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/get")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("tasks/get")),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -660,20 +660,20 @@ impl<'de> support::Object<'de> for GetTaskRequestParams {
     const EXPECTED: &'static str = "an object of type `GetTaskRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "taskId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut task_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut task_id),
+                _ => __members.skip(),
             }?;
         }
         let Some(task_id) = task_id else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self { meta, task_id, extra })
     }
@@ -771,7 +771,7 @@ impl<'de> support::Object<'de> for GetTaskResult {
         "pollInterval",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
@@ -782,17 +782,17 @@ impl<'de> support::Object<'de> for GetTaskResult {
         let mut ttl = None;
         let mut poll_interval = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut task_id),
-                2 => members.required(&mut status),
-                3 => members.optional(&mut status_message),
-                4 => members.required(&mut created_at),
-                5 => members.required(&mut last_updated_at),
-                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl),
-                7 => members.optional_as(support::Unsigned, &mut poll_interval),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut task_id),
+                2 => __members.required(&mut status),
+                3 => __members.optional(&mut status_message),
+                4 => __members.required(&mut created_at),
+                5 => __members.required(&mut last_updated_at),
+                6 => __members.required_as(support::OrNull(support::Unsigned), &mut ttl),
+                7 => __members.optional_as(support::Unsigned, &mut poll_interval),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -802,7 +802,7 @@ impl<'de> support::Object<'de> for GetTaskResult {
             Some(last_updated_at),
             Some(ttl),
         ) = (task_id, status, created_at, last_updated_at, ttl) else {
-            return Err(members.missing(&[1, 2, 4, 5, 6]));
+            return Err(__members.missing(&[1, 2, 4, 5, 6]));
         };
         Ok(Self {
             meta,
@@ -864,21 +864,21 @@ impl<'de> support::Object<'de> for GetTaskResultResponse {
     const EXPECTED: &'static str = "an object of type `GetTaskResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -935,27 +935,29 @@ impl<'de> support::Object<'de> for GetTaskPayloadRequest {
     const EXPECTED: &'static str = "an object of type `GetTaskPayloadRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/result")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => {
+                    __members.constant("method", support::Constant::Text("tasks/result"))
+                }
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1009,20 +1011,20 @@ impl<'de> support::Object<'de> for GetTaskPayloadRequestParams {
     const EXPECTED: &'static str = "an object of type `GetTaskPayloadRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "taskId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut task_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut task_id),
+                _ => __members.skip(),
             }?;
         }
         let Some(task_id) = task_id else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self { meta, task_id, extra })
     }
@@ -1078,14 +1080,14 @@ impl<'de> support::Object<'de> for GetTaskPayloadResult {
     const EXPECTED: &'static str = "an object of type `GetTaskPayloadResult`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -1134,21 +1136,21 @@ impl<'de> support::Object<'de> for GetTaskPayloadResultResponse {
     const EXPECTED: &'static str = "an object of type `GetTaskPayloadResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1208,22 +1210,22 @@ impl<'de> support::Object<'de> for ListTasksRequest {
     const EXPECTED: &'static str = "an object of type `ListTasksRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/list")),
-                3 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("tasks/list")),
+                3 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(id)) = (members.has(0), members.has(2), id) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(id)) = (__members.has(0), __members.has(2), id) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1287,22 +1289,22 @@ impl<'de> support::Object<'de> for ListTasksResult {
     const EXPECTED: &'static str = "an object of type `ListTasksResult`";
     const MEMBERS: &'static [&'static str] = &["_meta", "tasks", "nextCursor"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut tasks = None;
         let mut next_cursor = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut tasks),
-                2 => members.optional(&mut next_cursor),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut tasks),
+                2 => __members.optional(&mut next_cursor),
+                _ => __members.skip(),
             }?;
         }
         let Some(tasks) = tasks else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self {
             meta,
@@ -1354,21 +1356,21 @@ impl<'de> support::Object<'de> for ListTasksResultResponse {
     const EXPECTED: &'static str = "an object of type `ListTasksResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1425,27 +1427,29 @@ impl<'de> support::Object<'de> for CancelTaskRequest {
     const EXPECTED: &'static str = "an object of type `CancelTaskRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/cancel")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => {
+                    __members.constant("method", support::Constant::Text("tasks/cancel"))
+                }
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1499,20 +1503,20 @@ impl<'de> support::Object<'de> for CancelTaskRequestParams {
     const EXPECTED: &'static str = "an object of type `CancelTaskRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "taskId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut task_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut task_id),
+                _ => __members.skip(),
             }?;
         }
         let Some(task_id) = task_id else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self { meta, task_id, extra })
     }
@@ -1610,7 +1614,7 @@ impl<'de> support::Object<'de> for CancelTaskResult {
         "pollInterval",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
@@ -1621,17 +1625,17 @@ impl<'de> support::Object<'de> for CancelTaskResult {
         let mut ttl = None;
         let mut poll_interval = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut task_id),
-                2 => members.required(&mut status),
-                3 => members.optional(&mut status_message),
-                4 => members.required(&mut created_at),
-                5 => members.required(&mut last_updated_at),
-                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl),
-                7 => members.optional_as(support::Unsigned, &mut poll_interval),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut task_id),
+                2 => __members.required(&mut status),
+                3 => __members.optional(&mut status_message),
+                4 => __members.required(&mut created_at),
+                5 => __members.required(&mut last_updated_at),
+                6 => __members.required_as(support::OrNull(support::Unsigned), &mut ttl),
+                7 => __members.optional_as(support::Unsigned, &mut poll_interval),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -1641,7 +1645,7 @@ impl<'de> support::Object<'de> for CancelTaskResult {
             Some(last_updated_at),
             Some(ttl),
         ) = (task_id, status, created_at, last_updated_at, ttl) else {
-            return Err(members.missing(&[1, 2, 4, 5, 6]));
+            return Err(__members.missing(&[1, 2, 4, 5, 6]));
         };
         Ok(Self {
             meta,
@@ -1703,21 +1707,21 @@ impl<'de> support::Object<'de> for CancelTaskResultResponse {
     const EXPECTED: &'static str = "an object of type `CancelTaskResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1767,26 +1771,27 @@ impl<'de> support::Object<'de> for TaskStatusNotification {
     const EXPECTED: &'static str = "an object of type `TaskStatusNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tasks/status"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -1885,7 +1890,7 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
         "pollInterval",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
@@ -1896,17 +1901,17 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
         let mut ttl = None;
         let mut poll_interval = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut task_id),
-                2 => members.required(&mut status),
-                3 => members.optional(&mut status_message),
-                4 => members.required(&mut created_at),
-                5 => members.required(&mut last_updated_at),
-                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl),
-                7 => members.optional_as(support::Unsigned, &mut poll_interval),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut task_id),
+                2 => __members.required(&mut status),
+                3 => __members.optional(&mut status_message),
+                4 => __members.required(&mut created_at),
+                5 => __members.required(&mut last_updated_at),
+                6 => __members.required_as(support::OrNull(support::Unsigned), &mut ttl),
+                7 => __members.optional_as(support::Unsigned, &mut poll_interval),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -1916,7 +1921,7 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
             Some(last_updated_at),
             Some(ttl),
         ) = (task_id, status, created_at, last_updated_at, ttl) else {
-            return Err(members.missing(&[1, 2, 4, 5, 6]));
+            return Err(__members.missing(&[1, 2, 4, 5, 6]));
         };
         Ok(Self {
             meta,

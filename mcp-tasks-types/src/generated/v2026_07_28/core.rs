@@ -262,20 +262,20 @@ impl<'de> support::Object<'de> for ResultObject {
     const EXPECTED: &'static str = "an object of type `Result`";
     const MEMBERS: &'static [&'static str] = &["resultType", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut result_type = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut result_type),
-                1 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut result_type),
+                1 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(result_type) = result_type else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { result_type, meta, extra })
     }
@@ -411,23 +411,23 @@ impl<'de> support::Object<'de> for JsonRpcRequest {
     const EXPECTED: &'static str = "an object of type `JSONRPCRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut method),
-                3 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut method),
+                3 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(method)) = (members.has(0), id, method) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(method)) = (__members.has(0), id, method) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, method, params, extra })
     }
@@ -481,21 +481,21 @@ impl<'de> support::Object<'de> for JsonRpcNotification {
     const EXPECTED: &'static str = "an object of type `JSONRPCNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut method = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut method),
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut method),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(method)) = (members.has(0), method) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(method)) = (__members.has(0), method) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { method, params, extra })
     }
@@ -600,21 +600,21 @@ impl<'de> support::Object<'de> for JsonRpcResultResponse {
     const EXPECTED: &'static str = "an object of type `JSONRPCResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -667,21 +667,21 @@ impl<'de> support::Object<'de> for JsonRpcErrorResponse {
     const EXPECTED: &'static str = "an object of type `JSONRPCErrorResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "error"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.optional(&mut id),
-                2 => members.required(&mut error),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.optional(&mut id),
+                2 => __members.required(&mut error),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(error)) = (members.has(0), error) else {
-            return Err(members.missing(&[0, 2]));
+        let (true, Some(error)) = (__members.has(0), error) else {
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self { id, error, extra })
     }
@@ -725,18 +725,18 @@ impl<'de> support::Object<'de> for RequestParams {
     const EXPECTED: &'static str = "an object of type `RequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(meta) = meta else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { meta, extra })
     }
@@ -787,20 +787,20 @@ impl<'de> support::Object<'de> for PaginatedRequestParams {
     const EXPECTED: &'static str = "an object of type `PaginatedRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "cursor"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut cursor = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                1 => members.optional(&mut cursor),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                1 => __members.optional(&mut cursor),
+                _ => __members.skip(),
             }?;
         }
         let Some(meta) = meta else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { meta, cursor, extra })
     }
@@ -856,14 +856,14 @@ impl<'de> support::Object<'de> for NotificationParams {
     const EXPECTED: &'static str = "an object of type `NotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -974,30 +974,30 @@ impl<'de> support::Object<'de> for DiscoverRequest {
     const EXPECTED: &'static str = "an object of type `DiscoverRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
                 2 => {
-                    members
+                    __members
                         .constant("method", support::Constant::Text("server/discover"))
                 }
-                3 => members.required(&mut params),
-                _ => members.skip(),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1082,7 +1082,7 @@ impl<'de> support::Object<'de> for DiscoverResult {
         "cacheScope",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut supported_versions = None;
@@ -1091,16 +1091,18 @@ impl<'de> support::Object<'de> for DiscoverResult {
         let mut ttl_ms = None;
         let mut cache_scope = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("complete")),
-                1 => members.optional(&mut meta),
-                2 => members.required(&mut supported_versions),
-                3 => members.required(&mut capabilities),
-                4 => members.optional(&mut instructions),
-                5 => members.required_as(support::Unsigned, &mut ttl_ms),
-                6 => members.required(&mut cache_scope),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => {
+                    __members.constant("resultType", support::Constant::Text("complete"))
+                }
+                1 => __members.optional(&mut meta),
+                2 => __members.required(&mut supported_versions),
+                3 => __members.required(&mut capabilities),
+                4 => __members.optional(&mut instructions),
+                5 => __members.required_as(support::Unsigned, &mut ttl_ms),
+                6 => __members.required(&mut cache_scope),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -1109,7 +1111,7 @@ impl<'de> support::Object<'de> for DiscoverResult {
             Some(ttl_ms),
             Some(cache_scope),
         ) = (supported_versions, capabilities, ttl_ms, cache_scope) else {
-            return Err(members.missing(&[2, 3, 5, 6]));
+            return Err(__members.missing(&[2, 3, 5, 6]));
         };
         Ok(Self {
             meta,
@@ -1168,21 +1170,21 @@ impl<'de> support::Object<'de> for DiscoverResultResponse {
     const EXPECTED: &'static str = "an object of type `DiscoverResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1243,27 +1245,27 @@ impl<'de> support::Object<'de> for ListToolsRequest {
     const EXPECTED: &'static str = "an object of type `ListToolsRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tools/list")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("tools/list")),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1343,7 +1345,7 @@ impl<'de> support::Object<'de> for ListToolsResult {
         "cacheScope",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut tools = None;
@@ -1351,20 +1353,22 @@ impl<'de> support::Object<'de> for ListToolsResult {
         let mut ttl_ms = None;
         let mut cache_scope = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("complete")),
-                1 => members.optional(&mut meta),
-                2 => members.required(&mut tools),
-                3 => members.optional(&mut next_cursor),
-                4 => members.required_as(support::Unsigned, &mut ttl_ms),
-                5 => members.required(&mut cache_scope),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => {
+                    __members.constant("resultType", support::Constant::Text("complete"))
+                }
+                1 => __members.optional(&mut meta),
+                2 => __members.required(&mut tools),
+                3 => __members.optional(&mut next_cursor),
+                4 => __members.required_as(support::Unsigned, &mut ttl_ms),
+                5 => __members.required(&mut cache_scope),
+                _ => __members.skip(),
             }?;
         }
         let (Some(tools), Some(ttl_ms), Some(cache_scope)) = (tools, ttl_ms, cache_scope)
         else {
-            return Err(members.missing(&[2, 4, 5]));
+            return Err(__members.missing(&[2, 4, 5]));
         };
         Ok(Self {
             meta,
@@ -1421,21 +1425,21 @@ impl<'de> support::Object<'de> for ListToolsResultResponse {
     const EXPECTED: &'static str = "an object of type `ListToolsResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -1552,7 +1556,7 @@ impl<'de> support::Object<'de> for Tool {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut name = None;
         let mut title = None;
@@ -1563,21 +1567,21 @@ impl<'de> support::Object<'de> for Tool {
         let mut icons = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut name),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.required(&mut input_schema),
-                4 => members.optional(&mut output_schema),
-                5 => members.optional(&mut annotations),
-                6 => members.optional(&mut icons),
-                7 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut name),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.required(&mut input_schema),
+                4 => __members.optional(&mut output_schema),
+                5 => __members.optional(&mut annotations),
+                6 => __members.optional(&mut icons),
+                7 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (Some(name), Some(input_schema)) = (name, input_schema) else {
-            return Err(members.missing(&[0, 3]));
+            return Err(__members.missing(&[0, 3]));
         };
         Ok(Self {
             name,
@@ -1649,19 +1653,19 @@ impl<'de> support::Object<'de> for ToolInputSchema {
     const EXPECTED: &'static str = "an object of type `ToolInputSchema`";
     const MEMBERS: &'static [&'static str] = &["type", "$schema"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("object")),
-                1 => members.optional(&mut schema),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("object")),
+                1 => __members.optional(&mut schema),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         Ok(Self { schema, extra })
     }
@@ -1717,14 +1721,14 @@ impl<'de> support::Object<'de> for ToolOutputSchema {
     const EXPECTED: &'static str = "an object of type `ToolOutputSchema`";
     const MEMBERS: &'static [&'static str] = &["$schema"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut schema),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut schema),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { schema, extra })
@@ -1826,7 +1830,7 @@ impl<'de> support::Object<'de> for ToolAnnotations {
         "openWorldHint",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut read_only_hint = None;
@@ -1834,14 +1838,14 @@ impl<'de> support::Object<'de> for ToolAnnotations {
         let mut idempotent_hint = None;
         let mut open_world_hint = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut title),
-                1 => members.optional(&mut read_only_hint),
-                2 => members.optional(&mut destructive_hint),
-                3 => members.optional(&mut idempotent_hint),
-                4 => members.optional(&mut open_world_hint),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut title),
+                1 => __members.optional(&mut read_only_hint),
+                2 => __members.optional(&mut destructive_hint),
+                3 => __members.optional(&mut idempotent_hint),
+                4 => __members.optional(&mut open_world_hint),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -1916,27 +1920,27 @@ impl<'de> support::Object<'de> for CallToolRequest {
     const EXPECTED: &'static str = "an object of type `CallToolRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tools/call")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("tools/call")),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -2020,7 +2024,7 @@ impl<'de> support::Object<'de> for CallToolRequestParams {
         "requestState",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut name = None;
@@ -2028,18 +2032,18 @@ impl<'de> support::Object<'de> for CallToolRequestParams {
         let mut input_responses = None;
         let mut request_state = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                1 => members.required(&mut name),
-                2 => members.optional(&mut arguments),
-                3 => members.optional(&mut input_responses),
-                4 => members.optional(&mut request_state),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                1 => __members.required(&mut name),
+                2 => __members.optional(&mut arguments),
+                3 => __members.optional(&mut input_responses),
+                4 => __members.optional(&mut request_state),
+                _ => __members.skip(),
             }?;
         }
         let (Some(meta), Some(name)) = (meta, name) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             meta,
@@ -2130,25 +2134,27 @@ impl<'de> support::Object<'de> for CallToolResult {
         "isError",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut content = None;
         let mut structured_content = None;
         let mut is_error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("complete")),
-                1 => members.optional(&mut meta),
-                2 => members.required(&mut content),
-                3 => members.required(&mut structured_content),
-                4 => members.optional(&mut is_error),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => {
+                    __members.constant("resultType", support::Constant::Text("complete"))
+                }
+                1 => __members.optional(&mut meta),
+                2 => __members.required(&mut content),
+                3 => __members.required(&mut structured_content),
+                4 => __members.optional(&mut is_error),
+                _ => __members.skip(),
             }?;
         }
         let Some(content) = content else {
-            return Err(members.missing(&[2]));
+            return Err(__members.missing(&[2]));
         };
         Ok(Self {
             meta,
@@ -2277,21 +2283,21 @@ impl<'de> support::Object<'de> for CallToolResultResponse {
     const EXPECTED: &'static str = "an object of type `CallToolResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -2374,29 +2380,29 @@ impl<'de> support::Object<'de> for InputRequiredResult {
         "requestState",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut input_requests = None;
         let mut request_state = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
                 0 => {
-                    members
+                    __members
                         .constant(
                             "resultType",
                             support::Constant::Text("input_required"),
                         )
                 }
-                1 => members.optional(&mut meta),
-                2 => members.optional(&mut input_requests),
-                3 => members.optional(&mut request_state),
-                _ => members.skip(),
+                1 => __members.optional(&mut meta),
+                2 => __members.optional(&mut input_requests),
+                3 => __members.optional(&mut request_state),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         if input_requests.is_none() && request_state.is_none() {
             return Err(
@@ -2557,23 +2563,23 @@ impl<'de> support::Object<'de> for TextContent {
     const EXPECTED: &'static str = "an object of type `TextContent`";
     const MEMBERS: &'static [&'static str] = &["type", "text", "annotations", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut text = None;
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("text")),
-                1 => members.required(&mut text),
-                2 => members.optional(&mut annotations),
-                3 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("text")),
+                1 => __members.required(&mut text),
+                2 => __members.optional(&mut annotations),
+                3 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(text)) = (members.has(0), text) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(text)) = (__members.has(0), text) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             text,
@@ -2650,25 +2656,26 @@ impl<'de> support::Object<'de> for ImageContent {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut data = None;
         let mut mime_type = None;
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("image")),
-                1 => members.required(&mut data),
-                2 => members.required(&mut mime_type),
-                3 => members.optional(&mut annotations),
-                4 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("image")),
+                1 => __members.required(&mut data),
+                2 => __members.required(&mut mime_type),
+                3 => __members.optional(&mut annotations),
+                4 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(data), Some(mime_type)) = (members.has(0), data, mime_type) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(data), Some(mime_type)) = (__members.has(0), data, mime_type)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             data,
@@ -2747,25 +2754,26 @@ impl<'de> support::Object<'de> for AudioContent {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut data = None;
         let mut mime_type = None;
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("audio")),
-                1 => members.required(&mut data),
-                2 => members.required(&mut mime_type),
-                3 => members.optional(&mut annotations),
-                4 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("audio")),
+                1 => __members.required(&mut data),
+                2 => __members.required(&mut mime_type),
+                3 => __members.optional(&mut annotations),
+                4 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(data), Some(mime_type)) = (members.has(0), data, mime_type) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(data), Some(mime_type)) = (__members.has(0), data, mime_type)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             data,
@@ -2896,7 +2904,7 @@ impl<'de> support::Object<'de> for ResourceLink {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut uri = None;
         let mut name = None;
@@ -2908,23 +2916,23 @@ impl<'de> support::Object<'de> for ResourceLink {
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("resource_link")),
-                1 => members.required(&mut uri),
-                2 => members.required(&mut name),
-                3 => members.optional(&mut title),
-                4 => members.optional(&mut description),
-                5 => members.optional(&mut mime_type),
-                6 => members.optional_as(support::Unsigned, &mut size),
-                7 => members.optional(&mut icons),
-                8 => members.optional(&mut annotations),
-                9 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("resource_link")),
+                1 => __members.required(&mut uri),
+                2 => __members.required(&mut name),
+                3 => __members.optional(&mut title),
+                4 => __members.optional(&mut description),
+                5 => __members.optional(&mut mime_type),
+                6 => __members.optional_as(support::Unsigned, &mut size),
+                7 => __members.optional(&mut icons),
+                8 => __members.optional(&mut annotations),
+                9 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(uri), Some(name)) = (members.has(0), uri, name) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(uri), Some(name)) = (__members.has(0), uri, name) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             uri,
@@ -3009,23 +3017,23 @@ impl<'de> support::Object<'de> for EmbeddedResource {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut resource = None;
         let mut annotations = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("resource")),
-                1 => members.required(&mut resource),
-                2 => members.optional(&mut annotations),
-                3 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("resource")),
+                1 => __members.required(&mut resource),
+                2 => __members.optional(&mut annotations),
+                3 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(resource)) = (members.has(0), resource) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(resource)) = (__members.has(0), resource) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             resource,
@@ -3154,24 +3162,24 @@ impl<'de> support::Object<'de> for TextResourceContents {
     const EXPECTED: &'static str = "an object of type `TextResourceContents`";
     const MEMBERS: &'static [&'static str] = &["uri", "mimeType", "text", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut uri = None;
         let mut mime_type = None;
         let mut text = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut uri),
-                1 => members.optional(&mut mime_type),
-                2 => members.required(&mut text),
-                3 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut uri),
+                1 => __members.optional(&mut mime_type),
+                2 => __members.required(&mut text),
+                3 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (Some(uri), Some(text)) = (uri, text) else {
-            return Err(members.missing(&[0, 2]));
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self {
             uri,
@@ -3243,24 +3251,24 @@ impl<'de> support::Object<'de> for BlobResourceContents {
     const EXPECTED: &'static str = "an object of type `BlobResourceContents`";
     const MEMBERS: &'static [&'static str] = &["uri", "mimeType", "blob", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut uri = None;
         let mut mime_type = None;
         let mut blob = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut uri),
-                1 => members.optional(&mut mime_type),
-                2 => members.required(&mut blob),
-                3 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut uri),
+                1 => __members.optional(&mut mime_type),
+                2 => __members.required(&mut blob),
+                3 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (Some(uri), Some(blob)) = (uri, blob) else {
-            return Err(members.missing(&[0, 2]));
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self {
             uri,
@@ -3343,18 +3351,18 @@ impl<'de> support::Object<'de> for Annotations {
     const EXPECTED: &'static str = "an object of type `Annotations`";
     const MEMBERS: &'static [&'static str] = &["audience", "priority", "lastModified"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut audience = None;
         let mut priority = None;
         let mut last_modified = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut audience),
-                1 => members.optional(&mut priority),
-                2 => members.optional(&mut last_modified),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut audience),
+                1 => __members.optional(&mut priority),
+                2 => __members.optional(&mut last_modified),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -3465,25 +3473,25 @@ impl<'de> support::Object<'de> for ElicitRequest {
     const EXPECTED: &'static str = "an object of type `ElicitRequest`";
     const MEMBERS: &'static [&'static str] = &["method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
                 0 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("elicitation/create"),
                         )
                 }
-                1 => members.required(&mut params),
-                _ => members.skip(),
+                1 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(params)) = (members.has(0), params) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(params)) = (__members.has(0), params) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { params, extra })
     }
@@ -3596,22 +3604,22 @@ impl<'de> support::Object<'de> for ElicitRequestFormParams {
     const EXPECTED: &'static str = "an object of type `ElicitRequestFormParams`";
     const MEMBERS: &'static [&'static str] = &["mode", "message", "requestedSchema"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut mode = None;
         let mut message = None;
         let mut requested_schema = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut mode),
-                1 => members.required(&mut message),
-                2 => members.required(&mut requested_schema),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut mode),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut requested_schema),
+                _ => __members.skip(),
             }?;
         }
         let (Some(message), Some(requested_schema)) = (message, requested_schema) else {
-            return Err(members.missing(&[1, 2]));
+            return Err(__members.missing(&[1, 2]));
         };
         Ok(Self {
             mode,
@@ -3734,23 +3742,23 @@ impl<'de> support::Object<'de> for ElicitFormSchema {
         "required",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut schema = None;
         let mut properties = None;
         let mut required = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut schema),
-                1 => members.constant("type", support::Constant::Text("object")),
-                2 => members.required(&mut properties),
-                3 => members.optional(&mut required),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut schema),
+                1 => __members.constant("type", support::Constant::Text("object")),
+                2 => __members.required(&mut properties),
+                3 => __members.optional(&mut required),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(properties)) = (members.has(1), properties) else {
-            return Err(members.missing(&[1, 2]));
+        let (true, Some(properties)) = (__members.has(1), properties) else {
+            return Err(__members.missing(&[1, 2]));
         };
         Ok(Self {
             schema,
@@ -3839,21 +3847,21 @@ impl<'de> support::Object<'de> for ElicitRequestUrlParams {
     const EXPECTED: &'static str = "an object of type `ElicitRequestURLParams`";
     const MEMBERS: &'static [&'static str] = &["mode", "message", "url"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut url = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("mode", support::Constant::Text("url")),
-                1 => members.required(&mut message),
-                2 => members.required(&mut url),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("mode", support::Constant::Text("url")),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut url),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message), Some(url)) = (members.has(0), message, url) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(message), Some(url)) = (__members.has(0), message, url) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { message, url, extra })
     }
@@ -4051,7 +4059,7 @@ impl<'de> support::Object<'de> for StringSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
@@ -4060,20 +4068,20 @@ impl<'de> support::Object<'de> for StringSchema {
         let mut format = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional_as(support::Unsigned, &mut min_length),
-                4 => members.optional_as(support::Unsigned, &mut max_length),
-                5 => members.optional(&mut format),
-                6 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional_as(support::Unsigned, &mut min_length),
+                4 => __members.optional_as(support::Unsigned, &mut max_length),
+                5 => __members.optional(&mut format),
+                6 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         Ok(Self {
             title,
@@ -4252,7 +4260,7 @@ impl<'de> support::Object<'de> for NumberSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut kind = None;
         let mut title = None;
@@ -4261,19 +4269,19 @@ impl<'de> support::Object<'de> for NumberSchema {
         let mut maximum = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut kind),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional(&mut minimum),
-                4 => members.optional(&mut maximum),
-                5 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut kind),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional(&mut minimum),
+                4 => __members.optional(&mut maximum),
+                5 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
         let Some(kind) = kind else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self {
             kind,
@@ -4419,23 +4427,23 @@ impl<'de> support::Object<'de> for BooleanSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("boolean")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("boolean")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         Ok(Self {
             title,
@@ -4706,25 +4714,25 @@ impl<'de> support::Object<'de> for UntitledSingleSelectEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
         let mut values = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.required(&mut values),
-                4 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.required(&mut values),
+                4 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(values)) = (members.has(0), values) else {
-            return Err(members.missing(&[0, 3]));
+        let (true, Some(values)) = (__members.has(0), values) else {
+            return Err(__members.missing(&[0, 3]));
         };
         Ok(Self {
             title,
@@ -4810,25 +4818,25 @@ impl<'de> support::Object<'de> for TitledSingleSelectEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
         let mut options = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.required(&mut options),
-                4 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.required(&mut options),
+                4 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(options)) = (members.has(0), options) else {
-            return Err(members.missing(&[0, 3]));
+        let (true, Some(options)) = (__members.has(0), options) else {
+            return Err(__members.missing(&[0, 3]));
         };
         Ok(Self {
             title,
@@ -4935,7 +4943,7 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
@@ -4944,20 +4952,20 @@ impl<'de> support::Object<'de> for UntitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("array")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional_as(support::Unsigned, &mut min_items),
-                4 => members.optional_as(support::Unsigned, &mut max_items),
-                5 => members.required(&mut items),
-                6 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("array")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional_as(support::Unsigned, &mut min_items),
+                4 => __members.optional_as(support::Unsigned, &mut max_items),
+                5 => __members.required(&mut items),
+                6 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(items)) = (members.has(0), items) else {
-            return Err(members.missing(&[0, 5]));
+        let (true, Some(items)) = (__members.has(0), items) else {
+            return Err(__members.missing(&[0, 5]));
         };
         Ok(Self {
             title,
@@ -5014,19 +5022,19 @@ impl<'de> support::Object<'de> for UntitledMultiSelectItems {
     const EXPECTED: &'static str = "an object of type `UntitledMultiSelectItems`";
     const MEMBERS: &'static [&'static str] = &["type", "enum"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut values = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.required(&mut values),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.required(&mut values),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(values)) = (members.has(0), values) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(values)) = (__members.has(0), values) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { values, extra })
     }
@@ -5124,7 +5132,7 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
@@ -5133,20 +5141,20 @@ impl<'de> support::Object<'de> for TitledMultiSelectEnumSchema {
         let mut items = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("array")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.optional_as(support::Unsigned, &mut min_items),
-                4 => members.optional_as(support::Unsigned, &mut max_items),
-                5 => members.required(&mut items),
-                6 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("array")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.optional_as(support::Unsigned, &mut min_items),
+                4 => __members.optional_as(support::Unsigned, &mut max_items),
+                5 => __members.required(&mut items),
+                6 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(items)) = (members.has(0), items) else {
-            return Err(members.missing(&[0, 5]));
+        let (true, Some(items)) = (__members.has(0), items) else {
+            return Err(__members.missing(&[0, 5]));
         };
         Ok(Self {
             title,
@@ -5203,18 +5211,18 @@ impl<'de> support::Object<'de> for TitledMultiSelectItems {
     const EXPECTED: &'static str = "an object of type `TitledMultiSelectItems`";
     const MEMBERS: &'static [&'static str] = &["anyOf"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut options = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut options),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut options),
+                _ => __members.skip(),
             }?;
         }
         let Some(options) = options else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { options, extra })
     }
@@ -5301,7 +5309,7 @@ impl<'de> support::Object<'de> for LegacyTitledEnumSchema {
         "default",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut title = None;
         let mut description = None;
@@ -5309,19 +5317,19 @@ impl<'de> support::Object<'de> for LegacyTitledEnumSchema {
         let mut enum_names = None;
         let mut default = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("string")),
-                1 => members.optional(&mut title),
-                2 => members.optional(&mut description),
-                3 => members.required(&mut values),
-                4 => members.optional(&mut enum_names),
-                5 => members.optional(&mut default),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("string")),
+                1 => __members.optional(&mut title),
+                2 => __members.optional(&mut description),
+                3 => __members.required(&mut values),
+                4 => __members.optional(&mut enum_names),
+                5 => __members.optional(&mut default),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(values)) = (members.has(0), values) else {
-            return Err(members.missing(&[0, 3]));
+        let (true, Some(values)) = (__members.has(0), values) else {
+            return Err(__members.missing(&[0, 3]));
         };
         Ok(Self {
             title,
@@ -5378,20 +5386,20 @@ impl<'de> support::Object<'de> for EnumOption {
     const EXPECTED: &'static str = "an object of type `EnumOption`";
     const MEMBERS: &'static [&'static str] = &["const", "title"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut value = None;
         let mut title = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut value),
-                1 => members.required(&mut title),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut value),
+                1 => __members.required(&mut title),
+                _ => __members.skip(),
             }?;
         }
         let (Some(value), Some(title)) = (value, title) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { value, title, extra })
     }
@@ -5471,20 +5479,20 @@ impl<'de> support::Object<'de> for ElicitResult {
     const EXPECTED: &'static str = "an object of type `ElicitResult`";
     const MEMBERS: &'static [&'static str] = &["action", "content"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut action = None;
         let mut content = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut action),
-                1 => members.optional(&mut content),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut action),
+                1 => __members.optional(&mut content),
+                _ => __members.skip(),
             }?;
         }
         let Some(action) = action else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { action, content, extra })
     }
@@ -5700,25 +5708,25 @@ impl<'de> support::Object<'de> for CreateMessageRequest {
     const EXPECTED: &'static str = "an object of type `CreateMessageRequest`";
     const MEMBERS: &'static [&'static str] = &["method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
                 0 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("sampling/createMessage"),
                         )
                 }
-                1 => members.required(&mut params),
-                _ => members.skip(),
+                1 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(params)) = (members.has(0), params) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(params)) = (__members.has(0), params) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { params, extra })
     }
@@ -5856,7 +5864,7 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
         "toolChoice",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut messages = None;
         let mut max_tokens = None;
@@ -5869,23 +5877,23 @@ impl<'de> support::Object<'de> for CreateMessageRequestParams {
         let mut tools = None;
         let mut tool_choice = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut messages),
-                1 => members.required_as(support::Unsigned, &mut max_tokens),
-                2 => members.optional(&mut system_prompt),
-                3 => members.optional(&mut model_preferences),
-                4 => members.optional(&mut include_context),
-                5 => members.optional(&mut temperature),
-                6 => members.optional(&mut stop_sequences),
-                7 => members.optional(&mut metadata),
-                8 => members.optional(&mut tools),
-                9 => members.optional(&mut tool_choice),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut messages),
+                1 => __members.required_as(support::Unsigned, &mut max_tokens),
+                2 => __members.optional(&mut system_prompt),
+                3 => __members.optional(&mut model_preferences),
+                4 => __members.optional(&mut include_context),
+                5 => __members.optional(&mut temperature),
+                6 => __members.optional(&mut stop_sequences),
+                7 => __members.optional(&mut metadata),
+                8 => __members.optional(&mut tools),
+                9 => __members.optional(&mut tool_choice),
+                _ => __members.skip(),
             }?;
         }
         let (Some(messages), Some(max_tokens)) = (messages, max_tokens) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             messages,
@@ -6063,20 +6071,20 @@ impl<'de> support::Object<'de> for ModelPreferences {
         "intelligencePriority",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut hints = None;
         let mut cost_priority = None;
         let mut speed_priority = None;
         let mut intelligence_priority = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut hints),
-                1 => members.optional(&mut cost_priority),
-                2 => members.optional(&mut speed_priority),
-                3 => members.optional(&mut intelligence_priority),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut hints),
+                1 => __members.optional(&mut cost_priority),
+                2 => __members.optional(&mut speed_priority),
+                3 => __members.optional(&mut intelligence_priority),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -6141,14 +6149,14 @@ impl<'de> support::Object<'de> for ModelHint {
     const EXPECTED: &'static str = "an object of type `ModelHint`";
     const MEMBERS: &'static [&'static str] = &["name"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut name = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut name),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut name),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { name, extra })
@@ -6204,14 +6212,14 @@ impl<'de> support::Object<'de> for ToolChoice {
     const EXPECTED: &'static str = "an object of type `ToolChoice`";
     const MEMBERS: &'static [&'static str] = &["mode"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut mode = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut mode),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut mode),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { mode, extra })
@@ -6327,22 +6335,22 @@ impl<'de> support::Object<'de> for SamplingMessage {
     const EXPECTED: &'static str = "an object of type `SamplingMessage`";
     const MEMBERS: &'static [&'static str] = &["role", "content", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut role = None;
         let mut content = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut role),
-                1 => members.required(&mut content),
-                2 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut role),
+                1 => __members.required(&mut content),
+                2 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (Some(role), Some(content)) = (role, content) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { role, content, meta, extra })
     }
@@ -6539,26 +6547,30 @@ impl<'de> support::Object<'de> for ToolUseContent {
     const EXPECTED: &'static str = "an object of type `ToolUseContent`";
     const MEMBERS: &'static [&'static str] = &["type", "id", "name", "input", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut name = None;
         let mut input = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("tool_use")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut name),
-                3 => members.required(&mut input),
-                4 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("tool_use")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut name),
+                3 => __members.required(&mut input),
+                4 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(name), Some(input)) = (members.has(0), id, name, input)
-        else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+        let (true, Some(id), Some(name), Some(input)) = (
+            __members.has(0),
+            id,
+            name,
+            input,
+        ) else {
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self {
             id,
@@ -6651,7 +6663,7 @@ impl<'de> support::Object<'de> for ToolResultContent {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tool_use_id = None;
         let mut content = None;
@@ -6659,23 +6671,23 @@ impl<'de> support::Object<'de> for ToolResultContent {
         let mut is_error = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("type", support::Constant::Text("tool_result")),
-                1 => members.required(&mut tool_use_id),
-                2 => members.required(&mut content),
-                3 => members.required(&mut structured_content),
-                4 => members.optional(&mut is_error),
-                5 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("type", support::Constant::Text("tool_result")),
+                1 => __members.required(&mut tool_use_id),
+                2 => __members.required(&mut content),
+                3 => __members.required(&mut structured_content),
+                4 => __members.optional(&mut is_error),
+                5 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (true, Some(tool_use_id), Some(content)) = (
-            members.has(0),
+            __members.has(0),
             tool_use_id,
             content,
         ) else {
-            return Err(members.missing(&[0, 1, 2]));
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             tool_use_id,
@@ -6763,7 +6775,7 @@ impl<'de> support::Object<'de> for CreateMessageResult {
         "_meta",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut role = None;
         let mut content = None;
@@ -6771,18 +6783,18 @@ impl<'de> support::Object<'de> for CreateMessageResult {
         let mut stop_reason = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut role),
-                1 => members.required(&mut content),
-                2 => members.required(&mut model),
-                3 => members.optional(&mut stop_reason),
-                4 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut role),
+                1 => __members.required(&mut content),
+                2 => __members.required(&mut model),
+                3 => __members.optional(&mut stop_reason),
+                4 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let (Some(role), Some(content), Some(model)) = (role, content, model) else {
-            return Err(members.missing(&[0, 1, 2]));
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             role,
@@ -6855,19 +6867,19 @@ impl<'de> support::Object<'de> for ListRootsRequest {
     const EXPECTED: &'static str = "an object of type `ListRootsRequest`";
     const MEMBERS: &'static [&'static str] = &["method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("method", support::Constant::Text("roots/list")),
-                1 => members.optional(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("method", support::Constant::Text("roots/list")),
+                1 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0)) {
-            return Err(members.missing(&[0]));
+        if !(__members.has(0)) {
+            return Err(__members.missing(&[0]));
         }
         Ok(Self { params, extra })
     }
@@ -6923,14 +6935,14 @@ impl<'de> support::Object<'de> for ListRootsRequestParams {
     const EXPECTED: &'static str = "an object of type `ListRootsRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -6974,18 +6986,18 @@ impl<'de> support::Object<'de> for ListRootsResult {
     const EXPECTED: &'static str = "an object of type `ListRootsResult`";
     const MEMBERS: &'static [&'static str] = &["roots"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut roots = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut roots),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut roots),
+                _ => __members.skip(),
             }?;
         }
         let Some(roots) = roots else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { roots, extra })
     }
@@ -7045,22 +7057,22 @@ impl<'de> support::Object<'de> for Root {
     const EXPECTED: &'static str = "an object of type `Root`";
     const MEMBERS: &'static [&'static str] = &["uri", "name", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut uri = None;
         let mut name = None;
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut uri),
-                1 => members.optional(&mut name),
-                2 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut uri),
+                1 => __members.optional(&mut name),
+                2 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(uri) = uri else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { uri, name, meta, extra })
     }
@@ -7121,33 +7133,33 @@ impl<'de> support::Object<'de> for SubscriptionsListenRequest {
     const EXPECTED: &'static str = "an object of type `SubscriptionsListenRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
                 2 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("subscriptions/listen"),
                         )
                 }
-                3 => members.required(&mut params),
-                _ => members.skip(),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -7198,20 +7210,20 @@ impl<'de> support::Object<'de> for SubscriptionsListenRequestParams {
     const EXPECTED: &'static str = "an object of type `SubscriptionsListenRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "notifications"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut notifications = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                1 => members.required(&mut notifications),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                1 => __members.required(&mut notifications),
+                _ => __members.skip(),
             }?;
         }
         let (Some(meta), Some(notifications)) = (meta, notifications) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { meta, notifications, extra })
     }
@@ -7315,7 +7327,7 @@ impl<'de> support::Object<'de> for SubscriptionFilter {
         "taskIds",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tools_list_changed = None;
         let mut prompts_list_changed = None;
@@ -7323,14 +7335,14 @@ impl<'de> support::Object<'de> for SubscriptionFilter {
         let mut resource_subscriptions = None;
         let mut task_ids = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut tools_list_changed),
-                1 => members.optional(&mut prompts_list_changed),
-                2 => members.optional(&mut resources_list_changed),
-                3 => members.optional(&mut resource_subscriptions),
-                4 => members.optional(&mut task_ids),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut tools_list_changed),
+                1 => __members.optional(&mut prompts_list_changed),
+                2 => __members.optional(&mut resources_list_changed),
+                3 => __members.optional(&mut resource_subscriptions),
+                4 => __members.optional(&mut task_ids),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -7418,15 +7430,15 @@ impl<'de> support::Object<'de> for SubscriptionsAcknowledgedNotification {
     const EXPECTED: &'static str = "an object of type `SubscriptionsAcknowledgedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text(
@@ -7434,12 +7446,13 @@ impl<'de> support::Object<'de> for SubscriptionsAcknowledgedNotification {
                             ),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -7489,20 +7502,20 @@ impl<'de> support::Object<'de> for SubscriptionsAcknowledgedNotificationParams {
     const EXPECTED: &'static str = "an object of type `SubscriptionsAcknowledgedNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "notifications"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut notifications = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                1 => members.required(&mut notifications),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                1 => __members.required(&mut notifications),
+                _ => __members.skip(),
             }?;
         }
         let (Some(meta), Some(notifications)) = (meta, notifications) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { meta, notifications, extra })
     }
@@ -7545,19 +7558,21 @@ impl<'de> support::Object<'de> for SubscriptionsListenResult {
     const EXPECTED: &'static str = "an object of type `SubscriptionsListenResult`";
     const MEMBERS: &'static [&'static str] = &["resultType", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("complete")),
-                1 => members.required(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => {
+                    __members.constant("resultType", support::Constant::Text("complete"))
+                }
+                1 => __members.required(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         let Some(meta) = meta else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self { meta, extra })
     }
@@ -7606,21 +7621,21 @@ impl<'de> support::Object<'de> for SubscriptionsListenResultResponse {
     const EXPECTED: &'static str = "an object of type `SubscriptionsListenResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -7670,26 +7685,27 @@ impl<'de> support::Object<'de> for CancelledNotification {
     const EXPECTED: &'static str = "an object of type `CancelledNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/cancelled"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -7751,22 +7767,22 @@ impl<'de> support::Object<'de> for CancelledNotificationParams {
     const EXPECTED: &'static str = "an object of type `CancelledNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "requestId", "reason"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut request_id = None;
         let mut reason = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut request_id),
-                2 => members.optional(&mut reason),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut request_id),
+                2 => __members.optional(&mut reason),
+                _ => __members.skip(),
             }?;
         }
         let Some(request_id) = request_id else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self {
             meta,
@@ -7821,26 +7837,27 @@ impl<'de> support::Object<'de> for ProgressNotification {
     const EXPECTED: &'static str = "an object of type `ProgressNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/progress"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -7923,7 +7940,7 @@ impl<'de> support::Object<'de> for ProgressNotificationParams {
         "message",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut progress_token = None;
@@ -7931,18 +7948,18 @@ impl<'de> support::Object<'de> for ProgressNotificationParams {
         let mut total = None;
         let mut message = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut progress_token),
-                2 => members.required(&mut progress),
-                3 => members.optional(&mut total),
-                4 => members.optional(&mut message),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut progress_token),
+                2 => __members.required(&mut progress),
+                3 => __members.optional(&mut total),
+                4 => __members.optional(&mut message),
+                _ => __members.skip(),
             }?;
         }
         let (Some(progress_token), Some(progress)) = (progress_token, progress) else {
-            return Err(members.missing(&[1, 2]));
+            return Err(__members.missing(&[1, 2]));
         };
         Ok(Self {
             meta,
@@ -8001,26 +8018,27 @@ impl<'de> support::Object<'de> for LoggingMessageNotification {
     const EXPECTED: &'static str = "an object of type `LoggingMessageNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/message"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -8085,24 +8103,24 @@ impl<'de> support::Object<'de> for LoggingMessageNotificationParams {
     const EXPECTED: &'static str = "an object of type `LoggingMessageNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "level", "logger", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut level = None;
         let mut logger = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut level),
-                2 => members.optional(&mut logger),
-                3 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut level),
+                2 => __members.optional(&mut logger),
+                3 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
         let (Some(level), Some(data)) = (level, data) else {
-            return Err(members.missing(&[1, 3]));
+            return Err(__members.missing(&[1, 3]));
         };
         Ok(Self {
             meta,
@@ -8275,26 +8293,26 @@ impl<'de> support::Object<'de> for ToolListChangedNotification {
     const EXPECTED: &'static str = "an object of type `ToolListChangedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tools/list_changed"),
                         )
                 }
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0) && members.has(1)) {
-            return Err(members.missing(&[0, 1]));
+        if !(__members.has(0) && __members.has(1)) {
+            return Err(__members.missing(&[0, 1]));
         }
         Ok(Self { params, extra })
     }
@@ -8357,26 +8375,26 @@ impl<'de> support::Object<'de> for PromptListChangedNotification {
     const EXPECTED: &'static str = "an object of type `PromptListChangedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/prompts/list_changed"),
                         )
                 }
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0) && members.has(1)) {
-            return Err(members.missing(&[0, 1]));
+        if !(__members.has(0) && __members.has(1)) {
+            return Err(__members.missing(&[0, 1]));
         }
         Ok(Self { params, extra })
     }
@@ -8439,15 +8457,15 @@ impl<'de> support::Object<'de> for ResourceListChangedNotification {
     const EXPECTED: &'static str = "an object of type `ResourceListChangedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text(
@@ -8455,12 +8473,12 @@ impl<'de> support::Object<'de> for ResourceListChangedNotification {
                             ),
                         )
                 }
-                2 => members.optional(&mut params),
-                _ => members.skip(),
+                2 => __members.optional(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        if !(members.has(0) && members.has(1)) {
-            return Err(members.missing(&[0, 1]));
+        if !(__members.has(0) && __members.has(1)) {
+            return Err(__members.missing(&[0, 1]));
         }
         Ok(Self { params, extra })
     }
@@ -8510,26 +8528,27 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotification {
     const EXPECTED: &'static str = "an object of type `ResourceUpdatedNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/resources/updated"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -8582,20 +8601,20 @@ impl<'de> support::Object<'de> for ResourceUpdatedNotificationParams {
     const EXPECTED: &'static str = "an object of type `ResourceUpdatedNotificationParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "uri"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut uri = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut meta),
-                1 => members.required(&mut uri),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut meta),
+                1 => __members.required(&mut uri),
+                _ => __members.skip(),
             }?;
         }
         let Some(uri) = uri else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self { meta, uri, extra })
     }

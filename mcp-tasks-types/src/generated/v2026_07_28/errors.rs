@@ -181,22 +181,22 @@ impl<'de> support::Object<'de> for ErrorObject {
     const EXPECTED: &'static str = "an object of type `Error`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut code = None;
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required_as(support::Integer, &mut code),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required_as(support::Integer, &mut code),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
         let (Some(code), Some(message)) = (code, message) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { code, message, data, extra })
     }
@@ -249,21 +249,21 @@ impl<'de> support::Object<'de> for ParseError {
     const EXPECTED: &'static str = "an object of type `ParseError`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("code", support::Constant::Integer(-32700)),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("code", support::Constant::Integer(-32700)),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message)) = (members.has(0), message) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(message)) = (__members.has(0), message) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { message, data, extra })
     }
@@ -316,21 +316,21 @@ impl<'de> support::Object<'de> for InvalidRequestError {
     const EXPECTED: &'static str = "an object of type `InvalidRequestError`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("code", support::Constant::Integer(-32600)),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("code", support::Constant::Integer(-32600)),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message)) = (members.has(0), message) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(message)) = (__members.has(0), message) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { message, data, extra })
     }
@@ -383,21 +383,21 @@ impl<'de> support::Object<'de> for MethodNotFoundError {
     const EXPECTED: &'static str = "an object of type `MethodNotFoundError`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("code", support::Constant::Integer(-32601)),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("code", support::Constant::Integer(-32601)),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message)) = (members.has(0), message) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(message)) = (__members.has(0), message) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { message, data, extra })
     }
@@ -450,21 +450,21 @@ impl<'de> support::Object<'de> for InvalidParamsError {
     const EXPECTED: &'static str = "an object of type `InvalidParamsError`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("code", support::Constant::Integer(-32602)),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("code", support::Constant::Integer(-32602)),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message)) = (members.has(0), message) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(message)) = (__members.has(0), message) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { message, data, extra })
     }
@@ -517,21 +517,21 @@ impl<'de> support::Object<'de> for InternalError {
     const EXPECTED: &'static str = "an object of type `InternalError`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("code", support::Constant::Integer(-32603)),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("code", support::Constant::Integer(-32603)),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message)) = (members.has(0), message) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(message)) = (__members.has(0), message) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { message, data, extra })
     }
@@ -584,21 +584,21 @@ impl<'de> support::Object<'de> for HeaderMismatchError {
     const EXPECTED: &'static str = "an object of type `HeaderMismatchError`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "error"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.optional(&mut id),
-                2 => members.required(&mut error),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.optional(&mut id),
+                2 => __members.required(&mut error),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(error)) = (members.has(0), error) else {
-            return Err(members.missing(&[0, 2]));
+        let (true, Some(error)) = (__members.has(0), error) else {
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self { id, error, extra })
     }
@@ -651,21 +651,21 @@ impl<'de> support::Object<'de> for HeaderMismatchErrorObject {
     const EXPECTED: &'static str = "an object of type `HeaderMismatchErrorObject`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("code", support::Constant::Integer(-32020)),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("code", support::Constant::Integer(-32020)),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message)) = (members.has(0), message) else {
-            return Err(members.missing(&[0, 1]));
+        let (true, Some(message)) = (__members.has(0), message) else {
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { message, data, extra })
     }
@@ -718,21 +718,21 @@ impl<'de> support::Object<'de> for MissingRequiredClientCapabilityError {
     const EXPECTED: &'static str = "an object of type `MissingRequiredClientCapabilityError`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "error"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.optional(&mut id),
-                2 => members.required(&mut error),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.optional(&mut id),
+                2 => __members.required(&mut error),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(error)) = (members.has(0), error) else {
-            return Err(members.missing(&[0, 2]));
+        let (true, Some(error)) = (__members.has(0), error) else {
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self { id, error, extra })
     }
@@ -782,21 +782,21 @@ impl<'de> support::Object<'de> for MissingRequiredClientCapabilityErrorObject {
     const EXPECTED: &'static str = "an object of type `MissingRequiredClientCapabilityErrorObject`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("code", support::Constant::Integer(-32021)),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("code", support::Constant::Integer(-32021)),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message), Some(data)) = (members.has(0), message, data) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(message), Some(data)) = (__members.has(0), message, data) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { message, data, extra })
     }
@@ -840,18 +840,18 @@ impl<'de> support::Object<'de> for MissingRequiredClientCapabilityErrorData {
     const EXPECTED: &'static str = "an object of type `MissingRequiredClientCapabilityErrorData`";
     const MEMBERS: &'static [&'static str] = &["requiredCapabilities"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut required_capabilities = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut required_capabilities),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut required_capabilities),
+                _ => __members.skip(),
             }?;
         }
         let Some(required_capabilities) = required_capabilities else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self {
             required_capabilities,
@@ -905,21 +905,21 @@ impl<'de> support::Object<'de> for UnsupportedProtocolVersionError {
     const EXPECTED: &'static str = "an object of type `UnsupportedProtocolVersionError`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "error"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut error = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.optional(&mut id),
-                2 => members.required(&mut error),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.optional(&mut id),
+                2 => __members.required(&mut error),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(error)) = (members.has(0), error) else {
-            return Err(members.missing(&[0, 2]));
+        let (true, Some(error)) = (__members.has(0), error) else {
+            return Err(__members.missing(&[0, 2]));
         };
         Ok(Self { id, error, extra })
     }
@@ -969,21 +969,21 @@ impl<'de> support::Object<'de> for UnsupportedProtocolVersionErrorObject {
     const EXPECTED: &'static str = "an object of type `UnsupportedProtocolVersionErrorObject`";
     const MEMBERS: &'static [&'static str] = &["code", "message", "data"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut message = None;
         let mut data = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("code", support::Constant::Integer(-32022)),
-                1 => members.required(&mut message),
-                2 => members.required(&mut data),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("code", support::Constant::Integer(-32022)),
+                1 => __members.required(&mut message),
+                2 => __members.required(&mut data),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(message), Some(data)) = (members.has(0), message, data) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(message), Some(data)) = (__members.has(0), message, data) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { message, data, extra })
     }
@@ -1030,20 +1030,20 @@ impl<'de> support::Object<'de> for UnsupportedProtocolVersionErrorData {
     const EXPECTED: &'static str = "an object of type `UnsupportedProtocolVersionErrorData`";
     const MEMBERS: &'static [&'static str] = &["supported", "requested"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut supported = None;
         let mut requested = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut supported),
-                1 => members.required(&mut requested),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut supported),
+                1 => __members.required(&mut requested),
+                _ => __members.skip(),
             }?;
         }
         let (Some(supported), Some(requested)) = (supported, requested) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             supported,

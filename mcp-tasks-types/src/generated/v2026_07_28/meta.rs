@@ -38,10 +38,10 @@ impl<'de> support::Object<'de> for MetaObject {
     const EXPECTED: &'static str = "an object of type `MetaObject`";
     const MEMBERS: &'static [&'static str] = &[];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        members.next(&mut extra)?;
+        __members.next(&mut extra)?;
         Ok(Self { extra })
     }
 }
@@ -153,7 +153,7 @@ impl<'de> support::Object<'de> for RequestMetaObject {
         "baggage",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut protocol_version = None;
         let mut client_capabilities = None;
@@ -164,24 +164,24 @@ impl<'de> support::Object<'de> for RequestMetaObject {
         let mut tracestate = None;
         let mut baggage = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut protocol_version),
-                1 => members.required(&mut client_capabilities),
-                2 => members.optional(&mut client_info),
-                3 => members.optional(&mut log_level),
-                4 => members.optional(&mut progress_token),
-                5 => members.optional(&mut traceparent),
-                6 => members.optional(&mut tracestate),
-                7 => members.optional(&mut baggage),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut protocol_version),
+                1 => __members.required(&mut client_capabilities),
+                2 => __members.optional(&mut client_info),
+                3 => __members.optional(&mut log_level),
+                4 => __members.optional(&mut progress_token),
+                5 => __members.optional(&mut traceparent),
+                6 => __members.optional(&mut tracestate),
+                7 => __members.optional(&mut baggage),
+                _ => __members.skip(),
             }?;
         }
         let (Some(protocol_version), Some(client_capabilities)) = (
             protocol_version,
             client_capabilities,
         ) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             protocol_version,
@@ -257,14 +257,14 @@ impl<'de> support::Object<'de> for ResultMetaObject {
     const EXPECTED: &'static str = "an object of type `ResultMetaObject`";
     const MEMBERS: &'static [&'static str] = &["io.modelcontextprotocol/serverInfo"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut server_info = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut server_info),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut server_info),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { server_info, extra })
@@ -323,14 +323,14 @@ impl<'de> support::Object<'de> for NotificationMetaObject {
     const EXPECTED: &'static str = "an object of type `NotificationMetaObject`";
     const MEMBERS: &'static [&'static str] = &["io.modelcontextprotocol/subscriptionId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut subscription_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut subscription_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut subscription_id),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { subscription_id, extra })
@@ -373,18 +373,18 @@ impl<'de> support::Object<'de> for SubscriptionNotificationMetaObject {
     const EXPECTED: &'static str = "an object of type `SubscriptionNotificationMetaObject`";
     const MEMBERS: &'static [&'static str] = &["io.modelcontextprotocol/subscriptionId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut subscription_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut subscription_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut subscription_id),
+                _ => __members.skip(),
             }?;
         }
         let Some(subscription_id) = subscription_id else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { subscription_id, extra })
     }
@@ -438,20 +438,20 @@ impl<'de> support::Object<'de> for SubscriptionsListenResultMetaObject {
         "io.modelcontextprotocol/serverInfo",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut subscription_id = None;
         let mut server_info = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut subscription_id),
-                1 => members.optional(&mut server_info),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut subscription_id),
+                1 => __members.optional(&mut server_info),
+                _ => __members.skip(),
             }?;
         }
         let Some(subscription_id) = subscription_id else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self {
             subscription_id,
@@ -562,7 +562,7 @@ impl<'de> support::Object<'de> for ClientCapabilities {
         "experimental",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extensions = None;
         let mut elicitation = None;
@@ -570,14 +570,14 @@ impl<'de> support::Object<'de> for ClientCapabilities {
         let mut roots = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut extensions),
-                1 => members.optional(&mut elicitation),
-                2 => members.optional(&mut sampling),
-                3 => members.optional(&mut roots),
-                4 => members.optional(&mut experimental),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut extensions),
+                1 => __members.optional(&mut elicitation),
+                2 => __members.optional(&mut sampling),
+                3 => __members.optional(&mut roots),
+                4 => __members.optional(&mut experimental),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -712,7 +712,7 @@ impl<'de> support::Object<'de> for ServerCapabilities {
         "experimental",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extensions = None;
         let mut tools = None;
@@ -722,16 +722,16 @@ impl<'de> support::Object<'de> for ServerCapabilities {
         let mut logging = None;
         let mut experimental = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut extensions),
-                1 => members.optional(&mut tools),
-                2 => members.optional(&mut prompts),
-                3 => members.optional(&mut resources),
-                4 => members.optional(&mut completions),
-                5 => members.optional(&mut logging),
-                6 => members.optional(&mut experimental),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut extensions),
+                1 => __members.optional(&mut tools),
+                2 => __members.optional(&mut prompts),
+                3 => __members.optional(&mut resources),
+                4 => __members.optional(&mut completions),
+                5 => __members.optional(&mut logging),
+                6 => __members.optional(&mut experimental),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -802,14 +802,14 @@ impl<'de> support::Object<'de> for ExtensionCapabilities {
     const EXPECTED: &'static str = "an object of type `ExtensionCapabilities`";
     const MEMBERS: &'static [&'static str] = &["io.modelcontextprotocol/tasks"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut tasks = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut tasks),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut tasks),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { tasks, extra })
@@ -856,10 +856,10 @@ impl<'de> support::Object<'de> for TasksExtensionCapability {
     const EXPECTED: &'static str = "an object of type `TasksExtensionCapability`";
     const MEMBERS: &'static [&'static str] = &[];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut extra = crate::Extra::new();
-        members.next(&mut extra)?;
+        __members.next(&mut extra)?;
         Ok(Self { extra })
     }
 }
@@ -955,16 +955,16 @@ impl<'de> support::Object<'de> for ElicitationCapability {
     const EXPECTED: &'static str = "an object of type `ElicitationCapability`";
     const MEMBERS: &'static [&'static str] = &["form", "url"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut form = None;
         let mut url = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut form),
-                1 => members.optional(&mut url),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut form),
+                1 => __members.optional(&mut url),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { form, url, extra })
@@ -1030,16 +1030,16 @@ impl<'de> support::Object<'de> for SamplingCapability {
     const EXPECTED: &'static str = "an object of type `SamplingCapability`";
     const MEMBERS: &'static [&'static str] = &["context", "tools"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut context = None;
         let mut tools = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut context),
-                1 => members.optional(&mut tools),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut context),
+                1 => __members.optional(&mut tools),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { context, tools, extra })
@@ -1097,14 +1097,14 @@ impl<'de> support::Object<'de> for ToolsCapability {
     const EXPECTED: &'static str = "an object of type `ToolsCapability`";
     const MEMBERS: &'static [&'static str] = &["listChanged"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut list_changed),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut list_changed),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { list_changed, extra })
@@ -1161,14 +1161,14 @@ impl<'de> support::Object<'de> for PromptsCapability {
     const EXPECTED: &'static str = "an object of type `PromptsCapability`";
     const MEMBERS: &'static [&'static str] = &["listChanged"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut list_changed),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut list_changed),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { list_changed, extra })
@@ -1235,16 +1235,16 @@ impl<'de> support::Object<'de> for ResourcesCapability {
     const EXPECTED: &'static str = "an object of type `ResourcesCapability`";
     const MEMBERS: &'static [&'static str] = &["subscribe", "listChanged"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut subscribe = None;
         let mut list_changed = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut subscribe),
-                1 => members.optional(&mut list_changed),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut subscribe),
+                1 => __members.optional(&mut list_changed),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self {
@@ -1339,7 +1339,7 @@ impl<'de> support::Object<'de> for Implementation {
         "icons",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut name = None;
         let mut version = None;
@@ -1348,19 +1348,19 @@ impl<'de> support::Object<'de> for Implementation {
         let mut website_url = None;
         let mut icons = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut name),
-                1 => members.required(&mut version),
-                2 => members.optional(&mut title),
-                3 => members.optional(&mut description),
-                4 => members.optional(&mut website_url),
-                5 => members.optional(&mut icons),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut name),
+                1 => __members.required(&mut version),
+                2 => __members.optional(&mut title),
+                3 => __members.optional(&mut description),
+                4 => __members.optional(&mut website_url),
+                5 => __members.optional(&mut icons),
+                _ => __members.skip(),
             }?;
         }
         let (Some(name), Some(version)) = (name, version) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self {
             name,
@@ -1443,24 +1443,24 @@ impl<'de> support::Object<'de> for Icon {
     const EXPECTED: &'static str = "an object of type `Icon`";
     const MEMBERS: &'static [&'static str] = &["src", "mimeType", "sizes", "theme"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut src = None;
         let mut mime_type = None;
         let mut sizes = None;
         let mut theme = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut src),
-                1 => members.optional(&mut mime_type),
-                2 => members.optional(&mut sizes),
-                3 => members.optional(&mut theme),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut src),
+                1 => __members.optional(&mut mime_type),
+                2 => __members.optional(&mut sizes),
+                3 => __members.optional(&mut theme),
+                _ => __members.skip(),
             }?;
         }
         let Some(src) = src else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self {
             src,

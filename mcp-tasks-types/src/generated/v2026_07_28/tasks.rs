@@ -146,18 +146,18 @@ impl TaskState {
             Self::Cancelled => &[],
         }
     }
-    pub(crate) fn write<S: serde::Serializer>(&self, writer: &mut support::Writer<S>) {
-        writer.member("status", self.as_str());
+    pub(crate) fn write<S: serde::Serializer>(&self, __writer: &mut support::Writer<S>) {
+        __writer.member("status", self.as_str());
         match self {
             Self::Working => {}
             Self::InputRequired { input_requests } => {
-                writer.member("inputRequests", input_requests);
+                __writer.member("inputRequests", input_requests);
             }
             Self::Completed { result } => {
-                writer.member("result", result);
+                __writer.member("result", result);
             }
             Self::Failed { error } => {
-                writer.member("error", error);
+                __writer.member("error", error);
             }
             Self::Cancelled => {}
         }
@@ -166,7 +166,7 @@ impl TaskState {
 /// The members of a [`TaskState`] while an object is read.
 #[derive(Default)]
 pub(crate) struct TaskStateSlots {
-    arm: Option<usize>,
+    __arm: Option<usize>,
     input_requests: support::Slot<InputRequests>,
     result: support::Slot<crate::RawObject>,
     error: support::Slot<ErrorObject>,
@@ -188,20 +188,20 @@ impl TaskStateSlots {
                             "failed",
                             "cancelled",
                         ],
-                        &mut self.arm,
+                        &mut self.__arm,
                     )
             }
-            1 => members.payload(self.arm == Some(1), &mut self.input_requests),
-            2 => members.payload(self.arm == Some(2), &mut self.result),
-            3 => members.payload(self.arm == Some(3), &mut self.error),
+            1 => members.payload(self.__arm == Some(1), &mut self.input_requests),
+            2 => members.payload(self.__arm == Some(2), &mut self.result),
+            3 => members.payload(self.__arm == Some(3), &mut self.error),
             _ => members.skip(),
         }
     }
-    pub(crate) fn finish<E: serde::de::Error>(
+    pub(crate) fn finish<__E: serde::de::Error>(
         mut self,
         extra: &mut crate::Extra,
-    ) -> Result<TaskState, E> {
-        let state = match self.arm {
+    ) -> Result<TaskState, __E> {
+        let state = match self.__arm {
             Some(0) => TaskState::Working,
             Some(1) => {
                 TaskState::InputRequired {
@@ -227,9 +227,9 @@ impl TaskStateSlots {
             Some(4) => TaskState::Cancelled,
             _ => return Err(serde::de::Error::missing_field("status")),
         };
-        self.input_requests.stray("inputRequests", extra)?;
-        self.result.stray("result", extra)?;
-        self.error.stray("error", extra)?;
+        self.input_requests.stray("inputRequests", extra);
+        self.result.stray("result", extra);
+        self.error.stray("error", extra);
         Ok(state)
     }
 }
@@ -308,7 +308,7 @@ impl<'de> support::Object<'de> for Task {
         "pollIntervalMs",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut status = None;
@@ -318,16 +318,19 @@ impl<'de> support::Object<'de> for Task {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                1 => members.required(&mut status),
-                2 => members.optional(&mut status_message),
-                3 => members.required(&mut created_at),
-                4 => members.required(&mut last_updated_at),
-                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                6 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                1 => __members.required(&mut status),
+                2 => __members.optional(&mut status_message),
+                3 => __members.required(&mut created_at),
+                4 => __members.required(&mut last_updated_at),
+                5 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                6 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -337,7 +340,7 @@ impl<'de> support::Object<'de> for Task {
             Some(last_updated_at),
             Some(ttl_ms),
         ) = (task_id, status, created_at, last_updated_at, ttl_ms) else {
-            return Err(members.missing(&[0, 1, 3, 4, 5]));
+            return Err(__members.missing(&[0, 1, 3, 4, 5]));
         };
         Ok(Self {
             task_id,
@@ -435,7 +438,7 @@ impl<'de> support::Object<'de> for WorkingTask {
         "pollIntervalMs",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut status_message = None;
@@ -444,16 +447,19 @@ impl<'de> support::Object<'de> for WorkingTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("status", support::Constant::Text("working")),
-                1 => members.required(&mut task_id),
-                2 => members.optional(&mut status_message),
-                3 => members.required(&mut created_at),
-                4 => members.required(&mut last_updated_at),
-                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                6 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("status", support::Constant::Text("working")),
+                1 => __members.required(&mut task_id),
+                2 => __members.optional(&mut status_message),
+                3 => __members.required(&mut created_at),
+                4 => __members.required(&mut last_updated_at),
+                5 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                6 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -462,8 +468,8 @@ impl<'de> support::Object<'de> for WorkingTask {
             Some(created_at),
             Some(last_updated_at),
             Some(ttl_ms),
-        ) = (members.has(0), task_id, created_at, last_updated_at, ttl_ms) else {
-            return Err(members.missing(&[0, 1, 3, 4, 5]));
+        ) = (__members.has(0), task_id, created_at, last_updated_at, ttl_ms) else {
+            return Err(__members.missing(&[0, 1, 3, 4, 5]));
         };
         Ok(Self {
             task_id,
@@ -565,7 +571,7 @@ impl<'de> support::Object<'de> for InputRequiredTask {
         "pollIntervalMs",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut input_requests = None;
         let mut task_id = None;
@@ -575,19 +581,23 @@ impl<'de> support::Object<'de> for InputRequiredTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
                 0 => {
-                    members.constant("status", support::Constant::Text("input_required"))
+                    __members
+                        .constant("status", support::Constant::Text("input_required"))
                 }
-                1 => members.required(&mut input_requests),
-                2 => members.required(&mut task_id),
-                3 => members.optional(&mut status_message),
-                4 => members.required(&mut created_at),
-                5 => members.required(&mut last_updated_at),
-                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                7 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                _ => members.skip(),
+                1 => __members.required(&mut input_requests),
+                2 => __members.required(&mut task_id),
+                3 => __members.optional(&mut status_message),
+                4 => __members.required(&mut created_at),
+                5 => __members.required(&mut last_updated_at),
+                6 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                7 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -598,14 +608,14 @@ impl<'de> support::Object<'de> for InputRequiredTask {
             Some(last_updated_at),
             Some(ttl_ms),
         ) = (
-            members.has(0),
+            __members.has(0),
             input_requests,
             task_id,
             created_at,
             last_updated_at,
             ttl_ms,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 4, 5, 6]));
+            return Err(__members.missing(&[0, 1, 2, 4, 5, 6]));
         };
         Ok(Self {
             input_requests,
@@ -709,7 +719,7 @@ impl<'de> support::Object<'de> for CompletedTask {
         "pollIntervalMs",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut result = None;
         let mut task_id = None;
@@ -719,17 +729,20 @@ impl<'de> support::Object<'de> for CompletedTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("status", support::Constant::Text("completed")),
-                1 => members.required(&mut result),
-                2 => members.required(&mut task_id),
-                3 => members.optional(&mut status_message),
-                4 => members.required(&mut created_at),
-                5 => members.required(&mut last_updated_at),
-                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                7 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("status", support::Constant::Text("completed")),
+                1 => __members.required(&mut result),
+                2 => __members.required(&mut task_id),
+                3 => __members.optional(&mut status_message),
+                4 => __members.required(&mut created_at),
+                5 => __members.required(&mut last_updated_at),
+                6 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                7 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -739,8 +752,9 @@ impl<'de> support::Object<'de> for CompletedTask {
             Some(created_at),
             Some(last_updated_at),
             Some(ttl_ms),
-        ) = (members.has(0), result, task_id, created_at, last_updated_at, ttl_ms) else {
-            return Err(members.missing(&[0, 1, 2, 4, 5, 6]));
+        ) = (__members.has(0), result, task_id, created_at, last_updated_at, ttl_ms)
+        else {
+            return Err(__members.missing(&[0, 1, 2, 4, 5, 6]));
         };
         Ok(Self {
             result,
@@ -844,7 +858,7 @@ impl<'de> support::Object<'de> for FailedTask {
         "pollIntervalMs",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut error = None;
         let mut task_id = None;
@@ -854,17 +868,20 @@ impl<'de> support::Object<'de> for FailedTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("status", support::Constant::Text("failed")),
-                1 => members.required(&mut error),
-                2 => members.required(&mut task_id),
-                3 => members.optional(&mut status_message),
-                4 => members.required(&mut created_at),
-                5 => members.required(&mut last_updated_at),
-                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                7 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("status", support::Constant::Text("failed")),
+                1 => __members.required(&mut error),
+                2 => __members.required(&mut task_id),
+                3 => __members.optional(&mut status_message),
+                4 => __members.required(&mut created_at),
+                5 => __members.required(&mut last_updated_at),
+                6 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                7 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -874,8 +891,8 @@ impl<'de> support::Object<'de> for FailedTask {
             Some(created_at),
             Some(last_updated_at),
             Some(ttl_ms),
-        ) = (members.has(0), error, task_id, created_at, last_updated_at, ttl_ms) else {
-            return Err(members.missing(&[0, 1, 2, 4, 5, 6]));
+        ) = (__members.has(0), error, task_id, created_at, last_updated_at, ttl_ms) else {
+            return Err(__members.missing(&[0, 1, 2, 4, 5, 6]));
         };
         Ok(Self {
             error,
@@ -974,7 +991,7 @@ impl<'de> support::Object<'de> for CancelledTask {
         "pollIntervalMs",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut status_message = None;
@@ -983,16 +1000,19 @@ impl<'de> support::Object<'de> for CancelledTask {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("status", support::Constant::Text("cancelled")),
-                1 => members.required(&mut task_id),
-                2 => members.optional(&mut status_message),
-                3 => members.required(&mut created_at),
-                4 => members.required(&mut last_updated_at),
-                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                6 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("status", support::Constant::Text("cancelled")),
+                1 => __members.required(&mut task_id),
+                2 => __members.optional(&mut status_message),
+                3 => __members.required(&mut created_at),
+                4 => __members.required(&mut last_updated_at),
+                5 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                6 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -1001,8 +1021,8 @@ impl<'de> support::Object<'de> for CancelledTask {
             Some(created_at),
             Some(last_updated_at),
             Some(ttl_ms),
-        ) = (members.has(0), task_id, created_at, last_updated_at, ttl_ms) else {
-            return Err(members.missing(&[0, 1, 3, 4, 5]));
+        ) = (__members.has(0), task_id, created_at, last_updated_at, ttl_ms) else {
+            return Err(__members.missing(&[0, 1, 3, 4, 5]));
         };
         Ok(Self {
             task_id,
@@ -1106,7 +1126,7 @@ impl<'de> support::Object<'de> for DetailedTask {
         "error",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut task_id = None;
         let mut status_message = None;
@@ -1116,15 +1136,18 @@ impl<'de> support::Object<'de> for DetailedTask {
         let mut poll_interval_ms = None;
         let mut state = TaskStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut task_id),
-                1 => members.optional(&mut status_message),
-                2 => members.required(&mut created_at),
-                3 => members.required(&mut last_updated_at),
-                4 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                5 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                member @ 6.. => state.read(member - 6, &mut members),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut task_id),
+                1 => __members.optional(&mut status_message),
+                2 => __members.required(&mut created_at),
+                3 => __members.required(&mut last_updated_at),
+                4 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                5 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                __member @ 6.. => state.read(__member - 6, &mut __members),
             }?;
         }
         let (Some(task_id), Some(created_at), Some(last_updated_at), Some(ttl_ms)) = (
@@ -1133,7 +1156,7 @@ impl<'de> support::Object<'de> for DetailedTask {
             last_updated_at,
             ttl_ms,
         ) else {
-            return Err(members.missing(&[0, 2, 3, 4]));
+            return Err(__members.missing(&[0, 2, 3, 4]));
         };
         Ok(Self {
             task_id,
@@ -1251,7 +1274,7 @@ impl<'de> support::Object<'de> for CreateTaskResult {
         "pollIntervalMs",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
@@ -1262,18 +1285,21 @@ impl<'de> support::Object<'de> for CreateTaskResult {
         let mut ttl_ms = None;
         let mut poll_interval_ms = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("task")),
-                1 => members.optional(&mut meta),
-                2 => members.required(&mut task_id),
-                3 => members.required(&mut status),
-                4 => members.optional(&mut status_message),
-                5 => members.required(&mut created_at),
-                6 => members.required(&mut last_updated_at),
-                7 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                8 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("resultType", support::Constant::Text("task")),
+                1 => __members.optional(&mut meta),
+                2 => __members.required(&mut task_id),
+                3 => __members.required(&mut status),
+                4 => __members.optional(&mut status_message),
+                5 => __members.required(&mut created_at),
+                6 => __members.required(&mut last_updated_at),
+                7 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                8 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                _ => __members.skip(),
             }?;
         }
         let (
@@ -1283,8 +1309,9 @@ impl<'de> support::Object<'de> for CreateTaskResult {
             Some(created_at),
             Some(last_updated_at),
             Some(ttl_ms),
-        ) = (members.has(0), task_id, status, created_at, last_updated_at, ttl_ms) else {
-            return Err(members.missing(&[0, 2, 3, 5, 6, 7]));
+        ) = (__members.has(0), task_id, status, created_at, last_updated_at, ttl_ms)
+        else {
+            return Err(__members.missing(&[0, 2, 3, 5, 6, 7]));
         };
         Ok(Self {
             meta,
@@ -1365,27 +1392,27 @@ impl<'de> support::Object<'de> for GetTaskRequest {
     const EXPECTED: &'static str = "an object of type `GetTaskRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/get")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("tasks/get")),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1436,20 +1463,20 @@ impl<'de> support::Object<'de> for GetTaskRequestParams {
     const EXPECTED: &'static str = "an object of type `GetTaskRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "taskId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                1 => members.required(&mut task_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                1 => __members.required(&mut task_id),
+                _ => __members.skip(),
             }?;
         }
         let (Some(meta), Some(task_id)) = (meta, task_id) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { meta, task_id, extra })
     }
@@ -1551,7 +1578,7 @@ impl<'de> support::Object<'de> for GetTaskResult {
         "error",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
@@ -1562,17 +1589,22 @@ impl<'de> support::Object<'de> for GetTaskResult {
         let mut poll_interval_ms = None;
         let mut state = TaskStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("complete")),
-                1 => members.optional(&mut meta),
-                2 => members.required(&mut task_id),
-                3 => members.optional(&mut status_message),
-                4 => members.required(&mut created_at),
-                5 => members.required(&mut last_updated_at),
-                6 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                7 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                member @ 8.. => state.read(member - 8, &mut members),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => {
+                    __members.constant("resultType", support::Constant::Text("complete"))
+                }
+                1 => __members.optional(&mut meta),
+                2 => __members.required(&mut task_id),
+                3 => __members.optional(&mut status_message),
+                4 => __members.required(&mut created_at),
+                5 => __members.required(&mut last_updated_at),
+                6 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                7 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                __member @ 8.. => state.read(__member - 8, &mut __members),
             }?;
         }
         let (Some(task_id), Some(created_at), Some(last_updated_at), Some(ttl_ms)) = (
@@ -1581,7 +1613,7 @@ impl<'de> support::Object<'de> for GetTaskResult {
             last_updated_at,
             ttl_ms,
         ) else {
-            return Err(members.missing(&[2, 4, 5, 6]));
+            return Err(__members.missing(&[2, 4, 5, 6]));
         };
         Ok(Self {
             meta,
@@ -1667,27 +1699,29 @@ impl<'de> support::Object<'de> for UpdateTaskRequest {
     const EXPECTED: &'static str = "an object of type `UpdateTaskRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/update")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => {
+                    __members.constant("method", support::Constant::Text("tasks/update"))
+                }
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1742,18 +1776,18 @@ impl<'de> support::Object<'de> for UpdateTaskRequestParams {
     const EXPECTED: &'static str = "an object of type `UpdateTaskRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "taskId", "inputResponses"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
         let mut input_responses = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                1 => members.required(&mut task_id),
-                2 => members.required(&mut input_responses),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                1 => __members.required(&mut task_id),
+                2 => __members.required(&mut input_responses),
+                _ => __members.skip(),
             }?;
         }
         let (Some(meta), Some(task_id), Some(input_responses)) = (
@@ -1761,7 +1795,7 @@ impl<'de> support::Object<'de> for UpdateTaskRequestParams {
             task_id,
             input_responses,
         ) else {
-            return Err(members.missing(&[0, 1, 2]));
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self {
             meta,
@@ -1823,15 +1857,17 @@ impl<'de> support::Object<'de> for UpdateTaskResult {
     const EXPECTED: &'static str = "an object of type `UpdateTaskResult`";
     const MEMBERS: &'static [&'static str] = &["resultType", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("complete")),
-                1 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => {
+                    __members.constant("resultType", support::Constant::Text("complete"))
+                }
+                1 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -1896,27 +1932,29 @@ impl<'de> support::Object<'de> for CancelTaskRequest {
     const EXPECTED: &'static str = "an object of type `CancelTaskRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("tasks/cancel")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => {
+                    __members.constant("method", support::Constant::Text("tasks/cancel"))
+                }
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -1967,20 +2005,20 @@ impl<'de> support::Object<'de> for CancelTaskRequestParams {
     const EXPECTED: &'static str = "an object of type `CancelTaskRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "taskId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                1 => members.required(&mut task_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                1 => __members.required(&mut task_id),
+                _ => __members.skip(),
             }?;
         }
         let (Some(meta), Some(task_id)) = (meta, task_id) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { meta, task_id, extra })
     }
@@ -2036,15 +2074,17 @@ impl<'de> support::Object<'de> for CancelTaskResult {
     const EXPECTED: &'static str = "an object of type `CancelTaskResult`";
     const MEMBERS: &'static [&'static str] = &["resultType", "_meta"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("complete")),
-                1 => members.optional(&mut meta),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => {
+                    __members.constant("resultType", support::Constant::Text("complete"))
+                }
+                1 => __members.optional(&mut meta),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { meta, extra })
@@ -2091,21 +2131,21 @@ impl<'de> support::Object<'de> for GetTaskResultResponse {
     const EXPECTED: &'static str = "an object of type `GetTaskResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -2152,21 +2192,21 @@ impl<'de> support::Object<'de> for UpdateTaskResultResponse {
     const EXPECTED: &'static str = "an object of type `UpdateTaskResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -2213,21 +2253,21 @@ impl<'de> support::Object<'de> for CancelTaskResultResponse {
     const EXPECTED: &'static str = "an object of type `CancelTaskResultResponse`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "result"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut result = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.required(&mut result),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.required(&mut result),
+                _ => __members.skip(),
             }?;
         }
-        let (true, Some(id), Some(result)) = (members.has(0), id, result) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, Some(id), Some(result)) = (__members.has(0), id, result) else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { id, result, extra })
     }
@@ -2277,26 +2317,27 @@ impl<'de> support::Object<'de> for TaskStatusNotification {
     const EXPECTED: &'static str = "an object of type `TaskStatusNotification`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut params = None;
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
                 1 => {
-                    members
+                    __members
                         .constant(
                             "method",
                             support::Constant::Text("notifications/tasks"),
                         )
                 }
-                2 => members.required(&mut params),
-                _ => members.skip(),
+                2 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
-        let (true, true, Some(params)) = (members.has(0), members.has(1), params) else {
-            return Err(members.missing(&[0, 1, 2]));
+        let (true, true, Some(params)) = (__members.has(0), __members.has(1), params)
+        else {
+            return Err(__members.missing(&[0, 1, 2]));
         };
         Ok(Self { params, extra })
     }
@@ -2393,7 +2434,7 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
         "error",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
@@ -2404,16 +2445,19 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
         let mut poll_interval_ms = None;
         let mut state = TaskStateSlots::default();
         let mut extra = crate::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                1 => members.required(&mut task_id),
-                2 => members.optional(&mut status_message),
-                3 => members.required(&mut created_at),
-                4 => members.required(&mut last_updated_at),
-                5 => members.required_as(support::OrNull(support::Unsigned), &mut ttl_ms),
-                6 => members.optional_as(support::Unsigned, &mut poll_interval_ms),
-                member @ 7.. => state.read(member - 7, &mut members),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                1 => __members.required(&mut task_id),
+                2 => __members.optional(&mut status_message),
+                3 => __members.required(&mut created_at),
+                4 => __members.required(&mut last_updated_at),
+                5 => {
+                    __members
+                        .required_as(support::OrNull(support::Unsigned), &mut ttl_ms)
+                }
+                6 => __members.optional_as(support::Unsigned, &mut poll_interval_ms),
+                __member @ 7.. => state.read(__member - 7, &mut __members),
             }?;
         }
         let (
@@ -2423,7 +2467,7 @@ impl<'de> support::Object<'de> for TaskStatusNotificationParams {
             Some(last_updated_at),
             Some(ttl_ms),
         ) = (meta, task_id, created_at, last_updated_at, ttl_ms) else {
-            return Err(members.missing(&[0, 1, 3, 4, 5]));
+            return Err(__members.missing(&[0, 1, 3, 4, 5]));
         };
         Ok(Self {
             meta,

@@ -36,18 +36,18 @@ impl<'de> support::Object<'de> for BudgetSettings {
     const EXPECTED: &'static str = "an object of type `BudgetSettings`";
     const MEMBERS: &'static [&'static str] = &["currencies"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut currencies = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut currencies),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut currencies),
+                _ => __members.skip(),
             }?;
         }
         let Some(currencies) = currencies else {
-            return Err(members.missing(&[0]));
+            return Err(__members.missing(&[0]));
         };
         Ok(Self { currencies, extra })
     }
@@ -146,20 +146,20 @@ impl<'de> support::Object<'de> for Amount {
     const EXPECTED: &'static str = "an object of type `Amount`";
     const MEMBERS: &'static [&'static str] = &["currency", "cents"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut currency = None;
         let mut cents = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut currency),
-                1 => members.required_as(support::Unsigned, &mut cents),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut currency),
+                1 => __members.required_as(support::Unsigned, &mut cents),
+                _ => __members.skip(),
             }?;
         }
         let (Some(currency), Some(cents)) = (currency, cents) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { currency, cents, extra })
     }
@@ -215,14 +215,14 @@ impl<'de> support::Object<'de> for BudgetMetaObject {
     const EXPECTED: &'static str = "an object of type `BudgetMetaObject`";
     const MEMBERS: &'static [&'static str] = &["com.example/budget"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut budget = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.optional(&mut budget),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.optional(&mut budget),
+                _ => __members.skip(),
             }?;
         }
         Ok(Self { budget, extra })
@@ -286,27 +286,27 @@ impl<'de> support::Object<'de> for GetBudgetRequest {
     const EXPECTED: &'static str = "an object of type `GetBudgetRequest`";
     const MEMBERS: &'static [&'static str] = &["jsonrpc", "id", "method", "params"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut id = None;
         let mut params = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("jsonrpc", support::Constant::Text("2.0")),
-                1 => members.required(&mut id),
-                2 => members.constant("method", support::Constant::Text("budget/get")),
-                3 => members.required(&mut params),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.constant("jsonrpc", support::Constant::Text("2.0")),
+                1 => __members.required(&mut id),
+                2 => __members.constant("method", support::Constant::Text("budget/get")),
+                3 => __members.required(&mut params),
+                _ => __members.skip(),
             }?;
         }
         let (true, true, Some(id), Some(params)) = (
-            members.has(0),
-            members.has(2),
+            __members.has(0),
+            __members.has(2),
             id,
             params,
         ) else {
-            return Err(members.missing(&[0, 1, 2, 3]));
+            return Err(__members.missing(&[0, 1, 2, 3]));
         };
         Ok(Self { id, params, extra })
     }
@@ -357,20 +357,20 @@ impl<'de> support::Object<'de> for GetBudgetRequestParams {
     const EXPECTED: &'static str = "an object of type `GetBudgetRequestParams`";
     const MEMBERS: &'static [&'static str] = &["_meta", "taskId"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut meta = None;
         let mut task_id = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut meta),
-                1 => members.required(&mut task_id),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut meta),
+                1 => __members.required(&mut task_id),
+                _ => __members.skip(),
             }?;
         }
         let (Some(meta), Some(task_id)) = (meta, task_id) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { meta, task_id, extra })
     }
@@ -419,15 +419,15 @@ impl BudgetState {
             Self::Exceeded { .. } => &["error"],
         }
     }
-    pub(crate) fn write<S: serde::Serializer>(&self, writer: &mut support::Writer<S>) {
-        writer.member("budget", self.as_str());
+    pub(crate) fn write<S: serde::Serializer>(&self, __writer: &mut support::Writer<S>) {
+        __writer.member("budget", self.as_str());
         match self {
             Self::Unlimited => {}
             Self::Within { left } => {
-                writer.member("left", left);
+                __writer.member("left", left);
             }
             Self::Exceeded { error } => {
-                writer.member("error", error);
+                __writer.member("error", error);
             }
         }
     }
@@ -435,7 +435,7 @@ impl BudgetState {
 /// The members of a [`BudgetState`] while an object is read.
 #[derive(Default)]
 pub(crate) struct BudgetStateSlots {
-    arm: Option<usize>,
+    __arm: Option<usize>,
     left: support::Slot<Amount>,
     error: support::Slot<::mcp_tasks_types::v2026_07_28::ErrorObject>,
 }
@@ -446,17 +446,17 @@ impl BudgetStateSlots {
         members: &mut support::Members<A>,
     ) -> Result<(), A::Error> {
         match member {
-            0 => members.tag(&["unlimited", "within", "exceeded"], &mut self.arm),
-            1 => members.payload(self.arm == Some(1), &mut self.left),
-            2 => members.payload(self.arm == Some(2), &mut self.error),
+            0 => members.tag(&["unlimited", "within", "exceeded"], &mut self.__arm),
+            1 => members.payload(self.__arm == Some(1), &mut self.left),
+            2 => members.payload(self.__arm == Some(2), &mut self.error),
             _ => members.skip(),
         }
     }
-    pub(crate) fn finish<E: serde::de::Error>(
+    pub(crate) fn finish<__E: serde::de::Error>(
         mut self,
         extra: &mut ::mcp_tasks_types::Extra,
-    ) -> Result<BudgetState, E> {
-        let state = match self.arm {
+    ) -> Result<BudgetState, __E> {
+        let state = match self.__arm {
             Some(0) => BudgetState::Unlimited,
             Some(1) => {
                 BudgetState::Within {
@@ -470,8 +470,8 @@ impl BudgetStateSlots {
             }
             _ => return Err(serde::de::Error::missing_field("budget")),
         };
-        self.left.stray("left", extra)?;
-        self.error.stray("error", extra)?;
+        self.left.stray("left", extra);
+        self.error.stray("error", extra);
         Ok(state)
     }
 }
@@ -517,20 +517,22 @@ impl<'de> support::Object<'de> for GetBudgetResult {
         "error",
     ];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut counted_at = None;
         let mut state = BudgetStateSlots::default();
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.constant("resultType", support::Constant::Text("complete")),
-                1 => members.required(&mut counted_at),
-                member @ 2.. => state.read(member - 2, &mut members),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => {
+                    __members.constant("resultType", support::Constant::Text("complete"))
+                }
+                1 => __members.required(&mut counted_at),
+                __member @ 2.. => state.read(__member - 2, &mut __members),
             }?;
         }
         let Some(counted_at) = counted_at else {
-            return Err(members.missing(&[1]));
+            return Err(__members.missing(&[1]));
         };
         Ok(Self {
             counted_at,
@@ -684,20 +686,20 @@ impl<'de> support::Object<'de> for BudgetExceededErrorData {
     const EXPECTED: &'static str = "an object of type `BudgetExceededErrorData`";
     const MEMBERS: &'static [&'static str] = &["limit", "spent"];
     fn read<A: serde::de::MapAccess<'de>>(
-        mut members: support::Members<A>,
+        mut __members: support::Members<A>,
     ) -> Result<Self, A::Error> {
         let mut limit = None;
         let mut spent = None;
         let mut extra = ::mcp_tasks_types::Extra::new();
-        while let Some(member) = members.next(&mut extra)? {
-            match member {
-                0 => members.required(&mut limit),
-                1 => members.required(&mut spent),
-                _ => members.skip(),
+        while let Some(__member) = __members.next(&mut extra)? {
+            match __member {
+                0 => __members.required(&mut limit),
+                1 => __members.required(&mut spent),
+                _ => __members.skip(),
             }?;
         }
         let (Some(limit), Some(spent)) = (limit, spent) else {
-            return Err(members.missing(&[0, 1]));
+            return Err(__members.missing(&[0, 1]));
         };
         Ok(Self { limit, spent, extra })
     }
