@@ -49,7 +49,7 @@
 //!         "io.modelcontextprotocol/clientCapabilities":
 //!             {"extensions":{"io.modelcontextprotocol/tasks":{}},"elicitation":{"form":{}}}}"#,
 //! )?;
-//! let call = convert::call_to_v2026_07_28(call, own);
+//! let call = convert::call_to_v2026_07_28(call, own)?;
 //! assert_eq!(call.name, "report");
 //!
 //! // The server makes a task: flat there, nested here.
@@ -129,13 +129,17 @@ pub use state::{Outcome, State};
 use crate::{RawObject, TaskId, sep_1686, v2025_11_25};
 
 /// A result of either older generation as 2026-07-28 has it inside a completed task, as text: with `resultType` (R-4)
-/// and without related-task keys.
+/// and without related-task keys. Of a member of the protocol that comes twice the last stays.
 #[must_use]
 #[inline]
 pub fn result_to_v2026_07_28(result: &RawObject) -> RawObject {
     let mut members = open::Members::default();
     members.push("resultType", open::raw("complete"));
-    open::Members::of_object(result).without(open::RESULT_MEMBERS).with_meta(None).append_to(&mut members);
+    open::Members::of_object(result)
+        .without(open::RESULT_MEMBERS)
+        .last(open::PAYLOAD_MEMBERS)
+        .with_meta(None)
+        .append_to(&mut members);
     members.into_object()
 }
 
@@ -144,7 +148,7 @@ pub fn result_to_v2026_07_28(result: &RawObject) -> RawObject {
 ///
 /// # Errors
 ///
-/// When `structuredContent` is no object or `resultType` is not `complete`.
+/// When `structuredContent` is no object, `resultType` is not `complete`, or a member of the protocol comes twice.
 #[inline]
 pub fn result_to_v2025_11_25(
     result: &RawObject,
@@ -159,7 +163,7 @@ pub fn result_to_v2025_11_25(
 ///
 /// # Errors
 ///
-/// When `structuredContent` is no object or `resultType` is not `complete`.
+/// When `structuredContent` is no object, `resultType` is not `complete`, or a member of the protocol comes twice.
 #[inline]
 pub fn result_to_sep_1686(result: &RawObject, related: Option<&TaskId>) -> Result<RawObject, ConvertError> {
     let related = related.map(|id| (sep_1686::meta_key::RELATED_TASK, id));

@@ -39,7 +39,7 @@ impl<S: Carry<T>, T> Carry<Vec<T>> for Vec<S> {
 impl<S: Carry<T>, T> Carry<Map<T>> for Map<S> {
     #[inline]
     fn carry(self) -> Map<T> {
-        self.into_iter().map(|(name, value)| (name, value.carry())).collect()
+        self.map(Carry::carry)
     }
 }
 
