@@ -367,3 +367,79 @@ pub(super) fn result_meta(keys: Extra) -> Option<v2026_07_28::ResultMetaObject> 
         meta
     })
 }
+
+#[cfg(test)]
+mod tests {
+    //! The lists of names against what the generated types know, so that a name that a generation gains is missed here
+    //! and not by a peer.
+
+    use std::collections::BTreeSet;
+
+    use super::{CALL_MEMBERS, META_KEYS, PAYLOAD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, TASK_MEMBERS, TRACE};
+    use crate::support::Object;
+    use crate::{sep_1686 as a, v2025_11_25 as b, v2026_07_28 as c};
+
+    /// All members of the types.
+    macro_rules! members {
+        ($($type:ty)*) => {{
+            let all: &[&[&str]] = &[$(<$type as Object<'_>>::MEMBERS),*];
+            all.concat().into_iter().collect::<BTreeSet<&str>>()
+        }};
+    }
+
+    /// A list as a set, in which no name is lost.
+    fn set(list: &[&'static str]) -> BTreeSet<&'static str> {
+        let set: BTreeSet<_> = list.iter().copied().collect();
+        assert_eq!(set.len(), list.len(), "a name is listed twice: {list:?}");
+        set
+    }
+
+    #[test]
+    fn every_key_of_meta_is_listed() {
+        let all: BTreeSet<&str> = [a::META_KEYS, b::META_KEYS, c::META_KEYS].concat().into_iter().collect();
+        assert_eq!(set(&[META_KEYS, TRACE].concat()), all);
+    }
+
+    #[test]
+    fn every_member_of_a_task_is_listed() {
+        let all = members! {
+            a::TaskInfo a::GetTaskResult
+            b::Task b::CreateTaskResult b::GetTaskResult b::CancelTaskResult b::TaskStatusNotificationParams
+            c::Task c::WorkingTask c::InputRequiredTask c::CompletedTask c::FailedTask c::CancelledTask
+            c::DetailedTask c::CreateTaskResult c::GetTaskResult c::TaskStatusNotificationParams
+            c::InputRequiredResult
+        };
+        assert_eq!(set(TASK_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_of_a_call_is_listed() {
+        let all = members! {
+            a::TaskAugmentedRequestParams b::TaskAugmentedRequestParams b::CallToolRequestParams
+            c::CallToolRequestParams
+        };
+        assert_eq!(set(CALL_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_of_a_payload_is_listed() {
+        let other = members! { b::CreateTaskResult c::InputRequiredResult };
+        let other: BTreeSet<_> = other.into_iter().filter(|name| *name != "_meta").collect();
+        assert_eq!(set(RESULT_MEMBERS), other);
+        let all = members! {
+            a::GetTaskPayloadResult
+            b::GetTaskPayloadResult b::CallToolResult b::ElicitResult b::CreateMessageResult b::ListRootsResult
+            b::CreateTaskResult
+            c::CallToolResult c::ElicitResult c::CreateMessageResult c::ListRootsResult c::InputRequiredResult
+        };
+        assert_eq!(set(PAYLOAD_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_around_a_question_is_listed() {
+        let form = &members!(b::ElicitRequestFormParams) - &members!(c::ElicitRequestFormParams);
+        let url = &members!(b::ElicitRequestUrlParams) - &members!(c::ElicitRequestUrlParams);
+        let sample = &members!(b::CreateMessageRequestParams) - &members!(c::CreateMessageRequestParams);
+        assert_eq!(set(QUESTION_MEMBERS), &(&form | &url) | &sample);
+    }
+}

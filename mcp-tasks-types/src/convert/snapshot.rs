@@ -506,21 +506,36 @@ impl From<Snapshot> for v2025_11_25::TaskStatusNotificationParams {
     }
 }
 
-impl From<v2026_07_28::DetailedTask> for Snapshot {
-    #[inline]
-    fn from(task: v2026_07_28::DetailedTask) -> Self {
-        Self {
-            task_id: task.task_id,
-            state: task.state.into(),
-            status_message: task.status_message,
-            created_at: task.created_at,
-            last_updated_at: task.last_updated_at,
-            lifetime: Lifetime::from_ttl(task.ttl_ms),
-            poll_interval: task.poll_interval_ms,
-            meta: Extra::new(),
-            extra: open::foreign(task.extra, TASK_MEMBERS),
+/// The tasks of 2026-07-28 without `_meta`, each with where it stands.
+macro_rules! bare_2026 {
+    ($($name:ident $task:ident $state:expr;)*) => {$(
+        impl From<v2026_07_28::$name> for Snapshot {
+            #[inline]
+            fn from($task: v2026_07_28::$name) -> Self {
+                Self {
+                    state: $state,
+                    task_id: $task.task_id,
+                    status_message: $task.status_message,
+                    created_at: $task.created_at,
+                    last_updated_at: $task.last_updated_at,
+                    lifetime: Lifetime::from_ttl($task.ttl_ms),
+                    poll_interval: $task.poll_interval_ms,
+                    meta: Extra::new(),
+                    extra: open::foreign($task.extra, TASK_MEMBERS),
+                }
+            }
         }
-    }
+    )*};
+}
+
+bare_2026! {
+    Task task task.status.into();
+    WorkingTask task State::Working;
+    InputRequiredTask task State::InputRequired { questions: Some(task.input_requests) };
+    CompletedTask task State::Completed { result: Some(task.result) };
+    FailedTask task State::Failed { error: Some(task.error) };
+    CancelledTask task State::Cancelled;
+    DetailedTask task task.state.into();
 }
 
 impl TryFrom<Snapshot> for v2026_07_28::DetailedTask {

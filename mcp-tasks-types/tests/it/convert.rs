@@ -1,5 +1,6 @@
 //! The merge map of the wire shapes, sections 5.1 to 5.3, row by row, and the rows I-01 to I-05.
 
+mod complete;
 mod hostile;
 mod operations;
 mod outcomes;

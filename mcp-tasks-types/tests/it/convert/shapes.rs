@@ -9,9 +9,9 @@ use serde::Deserialize;
 use super::{read, refusal, text};
 
 #[derive(Deserialize)]
-struct Sample {
-    r#type: String,
-    value: RawJson,
+pub(super) struct Sample {
+    pub(super) r#type: String,
+    pub(super) value: RawJson,
 }
 
 /// What becomes of a value in the other generation, and of that back in its own.
