@@ -2,7 +2,7 @@
 
 use super::ConvertError;
 use super::lifetime;
-use super::open::{self, CALL_MEMBERS, META_KEYS, TRACE};
+use super::open::{self, CALL_MEMBERS, META_KEYS, TRACE, WISH_MEMBERS};
 use super::same::Carry;
 use crate::{Extra, RawJson, TaskId, sep_1686, v2025_11_25, v2026_07_28};
 
@@ -12,7 +12,7 @@ impl From<sep_1686::TaskMetadata> for v2025_11_25::TaskMetadata {
     #[inline]
     fn from(wish: sep_1686::TaskMetadata) -> Self {
         let mut metadata = Self::new();
-        metadata.extra = open::foreign(wish.extra, &["taskId", "keepAlive", "ttl"]);
+        metadata.extra = open::foreign(wish.extra, WISH_MEMBERS);
         metadata
     }
 }
@@ -27,7 +27,7 @@ pub fn wish_to_sep_1686(
 ) -> sep_1686::TaskMetadata {
     let mut metadata = sep_1686::TaskMetadata::new(task_id);
     metadata.keep_alive = wish.ttl.map(lifetime::safe);
-    metadata.extra = open::foreign(wish.extra, &["taskId", "keepAlive", "ttl"]);
+    metadata.extra = open::foreign(wish.extra, WISH_MEMBERS);
     metadata
 }
 

@@ -60,6 +60,29 @@ pub(super) const PAYLOAD_MEMBERS: &[&str] = &[
 pub(super) const CALL_MEMBERS: &[&str] =
     &["_meta", "name", "arguments", "task", "inputResponses", "requestState"];
 
+/// What any generation defines in a page of tasks or tools.
+pub(super) const PAGE_MEMBERS: &[&str] =
+    &["_meta", "resultType", "tasks", "tools", "nextCursor", "ttlMs", "cacheScope"];
+
+/// Where one generation or another declares tasks. The other extensions of 2026-07-28 stay behind with them: what they
+/// mean in another generation is not known here.
+pub(super) const DECLARATIONS: &[&str] = &["tasks", "extensions"];
+
+/// What either older generation declares about tasks.
+pub(super) const TASKS_MEMBERS: &[&str] = &["list", "cancel", "requests"];
+
+/// The kinds of request that either older generation declares to become tasks, of servers or of clients.
+pub(super) const REQUESTS_MEMBERS: &[&str] = &["tools", "sampling", "elicitation"];
+
+/// What either older generation defines in the wish for a task.
+pub(super) const WISH_MEMBERS: &[&str] = &["taskId", "keepAlive", "ttl"];
+
+/// What 2025-11-25 alone defines in a tool.
+pub(super) const TOOL_MEMBERS: &[&str] = &["execution"];
+
+/// The keywords of a tool's schema that 2025-11-25 names and 2026-07-28 may not.
+pub(super) const KEYWORDS: &[&str] = &["type", "properties", "required"];
+
 /// What any generation defines in the parameters of a nested request and is no part of the question.
 pub(super) const QUESTION_MEMBERS: &[&str] = &["_meta", "task", "elicitationId"];
 
@@ -375,7 +398,10 @@ mod tests {
 
     use std::collections::BTreeSet;
 
-    use super::{CALL_MEMBERS, META_KEYS, PAYLOAD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, TASK_MEMBERS, TRACE};
+    use super::{
+        CALL_MEMBERS, DECLARATIONS, KEYWORDS, META_KEYS, PAGE_MEMBERS, PAYLOAD_MEMBERS, QUESTION_MEMBERS,
+        REQUESTS_MEMBERS, RESULT_MEMBERS, TASK_MEMBERS, TASKS_MEMBERS, TOOL_MEMBERS, TRACE, WISH_MEMBERS,
+    };
     use crate::support::Object;
     use crate::{sep_1686 as a, v2025_11_25 as b, v2026_07_28 as c};
 
@@ -433,6 +459,34 @@ mod tests {
             c::CallToolResult c::ElicitResult c::CreateMessageResult c::ListRootsResult c::InputRequiredResult
         };
         assert_eq!(set(PAYLOAD_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_of_a_page_is_listed() {
+        let all = members! { a::ListTasksResult b::ListTasksResult b::ListToolsResult c::ListToolsResult };
+        assert_eq!(set(PAGE_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_about_tasks_in_capabilities_is_listed() {
+        let server = &members!(b::ServerCapabilities) ^ &members!(c::ServerCapabilities);
+        let client = &members!(b::ClientCapabilities) ^ &members!(c::ClientCapabilities);
+        let proposal = members!(a::Capabilities);
+        assert_eq!(set(DECLARATIONS), &(&server | &client) | &proposal);
+        let all = members! { a::TasksCapability b::ServerTasksCapability b::ClientTasksCapability };
+        assert_eq!(set(TASKS_MEMBERS), all);
+        let all = members! {
+            a::TaskRequestsCapability b::ServerTaskRequestsCapability b::ClientTaskRequestsCapability
+        };
+        assert_eq!(set(REQUESTS_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_of_a_wish_or_a_tool_is_listed() {
+        assert_eq!(set(WISH_MEMBERS), members! { a::TaskMetadata b::TaskMetadata });
+        assert_eq!(set(TOOL_MEMBERS), &members!(b::Tool) ^ &members!(c::Tool));
+        let older = members! { b::ToolInputSchema b::ToolOutputSchema };
+        assert_eq!(set(KEYWORDS), &older ^ &members!(c::ToolOutputSchema));
     }
 
     #[test]

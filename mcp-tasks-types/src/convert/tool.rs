@@ -2,12 +2,15 @@
 //! 2025-11-25 restricts to objects.
 
 use super::ConvertError;
-use super::open::{self, META_KEYS, QUESTION_MEMBERS, RESULT_MEMBERS};
+use super::open::{self, KEYWORDS, META_KEYS, QUESTION_MEMBERS, RESULT_MEMBERS, TOOL_MEMBERS};
 use super::same::Carry;
 use crate::{Extra, JsonKind, RawJson, RawObject, v2025_11_25, v2026_07_28};
 
 /// Converts the items of a list and names the one that fails.
-fn each<S, T>(items: Vec<S>, one: impl Fn(S) -> Result<T, ConvertError>) -> Result<Vec<T>, ConvertError> {
+pub(super) fn each<S, T>(
+    items: Vec<S>,
+    one: impl Fn(S) -> Result<T, ConvertError>,
+) -> Result<Vec<T>, ConvertError> {
     let items = items.into_iter().enumerate();
     items.map(|(at, item)| one(item).map_err(|error| error.within(&format!("[{at}]")))).collect()
 }
@@ -75,15 +78,12 @@ impl From<v2025_11_25::Tool> for v2026_07_28::Tool {
             annotations: tool.annotations.carry(),
             icons: tool.icons.carry(),
             meta: tool.meta.carry(),
-            extra: open::foreign(tool.extra, &["execution"]),
+            extra: open::foreign(tool.extra, TOOL_MEMBERS),
         }
     }
 }
 
-/// The keywords of a schema that 2025-11-25 names and 2026-07-28 may not.
-const KEYWORDS: &[&str] = &["type", "properties", "required"];
-
-/// The two of them that have a value to choose, and those that neither names.
+/// The keywords of a schema that have a name and a choice in 2025-11-25, and those that have no name.
 struct Keywords {
     properties: Option<RawObject>,
     required: Option<Vec<String>>,
@@ -145,7 +145,7 @@ impl TryFrom<v2026_07_28::Tool> for v2025_11_25::Tool {
             execution: None,
             icons: tool.icons.carry(),
             meta: tool.meta.carry(),
-            extra: open::foreign(tool.extra, &["execution"]),
+            extra: open::foreign(tool.extra, TOOL_MEMBERS),
         })
     }
 }

@@ -40,6 +40,8 @@ alike! {
     UntitledMultiSelectItems TitledMultiSelectEnumSchema TitledMultiSelectItems LegacyTitledEnumSchema EnumOption
     EnumSelection ElicitAction ElicitContent ElicitValue
     IncludeContext ModelPreferences ModelHint ToolChoice ToolChoiceMode ToolUseContent ToolAnnotations Root
+    LoggingLevel ElicitationCapability SamplingCapability ToolsCapability PromptsCapability ResourcesCapability
+    ExperimentalCapabilities
 }
 
 /// Those whose older form is narrower: 2025-11-25 fits into 2026-07-28 and comes back.
