@@ -6,6 +6,7 @@
 //!
 //! | what | entry point |
 //! |---|---|
+//! | which generation a request is of (I-01) | [`generation_of`] |
 //! | where a task stands (5.1) | [`State`]: `From` every status, `status_…` for every status |
 //! | a task, at creation, when polled, in a notification (5.2) | [`Snapshot`] |
 //! | what a task came to | [`Outcome`], [`Snapshot::with_outcome`], [`Snapshot::payload_v2025_11_25`] |
@@ -14,6 +15,10 @@
 //! | the call and the wish for a task (5.2) | [`call_to_v2026_07_28`] and its kin, [`wish_to_sep_1686`] |
 //! | questions and answers (5.3) | [`NestedRequest`], [`question_to_v2025_11_25`], [`answer_to_v2026_07_28`] and kin |
 //! | errors of requests (5.3) | [`error_to_v2025_11_25`] and its kin |
+//! | progress, log messages, cancellations of requests | `From`/`TryFrom` between the types of equal name |
+//! | cancelling a task (5.3) | [`Snapshot::into_cancelled`], [`cancel_to_sep_1686`] |
+//! | capabilities | `From`/`TryFrom` between the types, [`tasks_extension`] |
+//! | pages of tasks (5.3) and of tools | [`list_to_sep_1686`], [`list_from_sep_1686`], [`tools_to_v2026_07_28`], `TryFrom` |
 //! | tools, content blocks, forms and the like | `From` between the types of equal name; `TryFrom` for [`Tool`] |
 //!
 //! Every function here is `#[inline]`: the crate compiles none of them for itself, a gateway those that it calls.
@@ -32,8 +37,13 @@
 //! - towards 2025-11-25: whether a task was only submitted or is lost; `statusMessage` of a failed task, where the
 //!   error's message takes its place; `resultType`;
 //! - towards 2026-07-28: whether a task was only submitted or is lost, the wish for a task, related-task keys,
-//!   `elicitationId`, `execution` of a tool, `_meta` of an answer;
-//! - everywhere: `serverInfo` and `subscriptionId`, which a gateway says of itself.
+//!   `elicitationId`, `execution` of a tool, `_meta` of an answer, what a client says of tasks of its own;
+//! - everywhere: `serverInfo` and `subscriptionId`, which a gateway says of itself, and extensions other than tasks.
+//!
+//! Durations are written within what every reader of JSON holds, 2^53 - 1, and a poll interval of 0 is left out.
+//!
+//! A member that the protocol defines and a peer sent twice is refused ([`ConvertErrorKind::Malformed`]), since two
+//! readers of it could see different messages. Conversions that cannot fail keep the last one.
 //!
 //! # A client of 2025-11-25 in front of a server of 2026-07-28
 //!
@@ -49,7 +59,7 @@
 //!         "io.modelcontextprotocol/clientCapabilities":
 //!             {"extensions":{"io.modelcontextprotocol/tasks":{}},"elicitation":{"form":{}}}}"#,
 //! )?;
-//! let call = convert::call_to_v2026_07_28(call, own);
+//! let call = convert::call_to_v2026_07_28(call, own)?;
 //! assert_eq!(call.name, "report");
 //!
 //! // The server makes a task: flat there, nested here.
@@ -103,10 +113,14 @@
 //! [`Tool`]: crate::v2025_11_25::Tool
 
 mod call;
+mod capability;
 mod error;
 mod fault;
+mod generation;
 mod lifetime;
+mod notice;
 mod open;
+mod page;
 mod question;
 mod same;
 mod snapshot;
@@ -116,9 +130,13 @@ mod tool;
 pub use call::{
     call_from_sep_1686, call_to_sep_1686, call_to_v2025_11_25, call_to_v2026_07_28, wish_to_sep_1686,
 };
+pub use capability::tasks_extension;
 pub use error::{ConvertError, ConvertErrorKind};
 pub use fault::{ErrorRoute, error_to_sep_1686, error_to_v2025_11_25, error_to_v2026_07_28};
+pub use generation::{Generation, generation_of};
 pub use lifetime::Lifetime;
+pub use notice::cancel_to_sep_1686;
+pub use page::{list_from_sep_1686, list_to_sep_1686, tools_to_v2026_07_28};
 pub use question::{
     NestedRequest, answer_to_sep_1686, answer_to_v2025_11_25, answer_to_v2026_07_28, question_from_sep_1686,
     question_to_sep_1686, question_to_v2025_11_25,
@@ -129,13 +147,17 @@ pub use state::{Outcome, State};
 use crate::{RawObject, TaskId, sep_1686, v2025_11_25};
 
 /// A result of either older generation as 2026-07-28 has it inside a completed task, as text: with `resultType` (R-4)
-/// and without related-task keys.
+/// and without related-task keys. Of a member of the protocol that comes twice the last stays.
 #[must_use]
 #[inline]
 pub fn result_to_v2026_07_28(result: &RawObject) -> RawObject {
     let mut members = open::Members::default();
     members.push("resultType", open::raw("complete"));
-    open::Members::of_object(result).without(open::RESULT_MEMBERS).with_meta(None).append_to(&mut members);
+    open::Members::of_object(result)
+        .without(open::RESULT_MEMBERS)
+        .last(open::PAYLOAD_MEMBERS)
+        .with_meta(None)
+        .append_to(&mut members);
     members.into_object()
 }
 
@@ -144,7 +166,7 @@ pub fn result_to_v2026_07_28(result: &RawObject) -> RawObject {
 ///
 /// # Errors
 ///
-/// When `structuredContent` is no object or `resultType` is not `complete`.
+/// When `structuredContent` is no object, `resultType` is not `complete`, or a member of the protocol comes twice.
 #[inline]
 pub fn result_to_v2025_11_25(
     result: &RawObject,
@@ -159,7 +181,7 @@ pub fn result_to_v2025_11_25(
 ///
 /// # Errors
 ///
-/// When `structuredContent` is no object or `resultType` is not `complete`.
+/// When `structuredContent` is no object, `resultType` is not `complete`, or a member of the protocol comes twice.
 #[inline]
 pub fn result_to_sep_1686(result: &RawObject, related: Option<&TaskId>) -> Result<RawObject, ConvertError> {
     let related = related.map(|id| (sep_1686::meta_key::RELATED_TASK, id));

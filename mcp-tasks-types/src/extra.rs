@@ -1,5 +1,6 @@
 //! Members that a type does not know, and maps whose names the protocol leaves open.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -107,6 +108,11 @@ impl<T> Map<T> {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// The same names with other values: names that differ need no look at each other.
+    pub(crate) fn map<U>(self, value: impl Fn(T) -> U) -> Map<U> {
+        Map(self.0.into_iter().map(|(name, old)| (name, value(old))).collect())
+    }
 }
 
 impl<T> Default for Map<T> {
@@ -126,11 +132,20 @@ impl<T> IntoIterator for Map<T> {
 impl<N: Into<String>, T> FromIterator<(N, T)> for Map<T> {
     /// Later values of a name replace earlier ones.
     fn from_iter<I: IntoIterator<Item = (N, T)>>(entries: I) -> Self {
-        let mut map = Self::new();
+        let mut kept: Vec<(String, T)> = Vec::new();
+        // An index beside the vector keeps very many names from quadratic time.
+        let mut places = BTreeMap::new();
         for (name, value) in entries {
-            map.insert(name, value);
+            let name = name.into();
+            match places.get(&name) {
+                Some(&place) => kept[place] = (name, value),
+                None => {
+                    places.insert(name.clone(), kept.len());
+                    kept.push((name, value));
+                }
+            }
         }
-        map
+        Self(kept)
     }
 }
 

@@ -29,6 +29,14 @@ impl Context<'_> {
         }
         let generation = &self.model.generation;
         let enumeration = (!methods.is_empty()).then(|| self.methods(methods.values().copied()));
+        // Beside the module and not in it, where a key could be called the same.
+        let all_keys = (!keys.is_empty()).then(|| {
+            let texts = keys.values();
+            quote! {
+                /// All keys of [`meta_key`], in its order.
+                pub const META_KEYS: &[&str] = &[#(#texts),*];
+            }
+        });
         let methods = constants(&methods, "method");
         let keys = constants(&keys, "key");
         let extensions = constants(&extensions, "extension");
@@ -46,7 +54,7 @@ impl Context<'_> {
         let methods = module("method", " The methods of this revision.", methods);
         let keys = module("meta_key", " The keys of `_meta` objects that the protocol defines.", keys);
         let extensions = module("extension", " The identifiers of protocol extensions.", extensions);
-        quote!(#version #methods #keys #extensions #enumeration)
+        quote!(#version #methods #keys #all_keys #extensions #enumeration)
     }
 
     /// The methods as an enum, for whoever dispatches on them.

@@ -1,12 +1,10 @@
 //! The call that becomes a task: the wish for one, and the parameters of `tools/call` (wire shapes, sections 5.2, 5.3).
 
 use super::ConvertError;
-use super::open::{self, CALL_MEMBERS, META_KEYS};
+use super::lifetime;
+use super::open::{self, CALL_MEMBERS, META_KEYS, TRACE, WISH_MEMBERS};
 use super::same::Carry;
 use crate::{Extra, RawJson, TaskId, sep_1686, v2025_11_25, v2026_07_28};
-
-/// The keys of trace context, which 2026-07-28 names and every generation may carry.
-const TRACE: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 
 impl From<sep_1686::TaskMetadata> for v2025_11_25::TaskMetadata {
     /// The id stays behind, since 2025-11-25 leaves ids to the receiver (B-32); so does a lifetime, since a time from
@@ -14,7 +12,7 @@ impl From<sep_1686::TaskMetadata> for v2025_11_25::TaskMetadata {
     #[inline]
     fn from(wish: sep_1686::TaskMetadata) -> Self {
         let mut metadata = Self::new();
-        metadata.extra = open::foreign(wish.extra, &["taskId", "keepAlive", "ttl"]);
+        metadata.extra = open::foreign(wish.extra, WISH_MEMBERS);
         metadata
     }
 }
@@ -28,8 +26,8 @@ pub fn wish_to_sep_1686(
     task_id: impl Into<TaskId>,
 ) -> sep_1686::TaskMetadata {
     let mut metadata = sep_1686::TaskMetadata::new(task_id);
-    metadata.keep_alive = wish.ttl;
-    metadata.extra = open::foreign(wish.extra, &["taskId", "keepAlive", "ttl"]);
+    metadata.keep_alive = wish.ttl.map(lifetime::safe);
+    metadata.extra = open::foreign(wish.extra, WISH_MEMBERS);
     metadata
 }
 
@@ -38,30 +36,44 @@ pub fn wish_to_sep_1686(
 /// `meta` is the gateway's own: its version and the capabilities that it can answer for. Whether the client wanted a
 /// task is for the gateway to see in `params.task`, which stays behind: declaring the tasks extension in `meta` is what
 /// takes its place. The progress token, trace context and unknown keys of `_meta` are added where `meta` has none.
-#[must_use]
+///
+/// # Errors
+///
+/// When trace context that `meta` does not have itself is no text, or comes twice: 2025-11-25 leaves these keys of
+/// `_meta` open, 2026-07-28 does not.
 #[inline]
 pub fn call_to_v2026_07_28(
     params: v2025_11_25::CallToolRequestParams,
     meta: v2026_07_28::RequestMetaObject,
-) -> v2026_07_28::CallToolRequestParams {
+) -> Result<v2026_07_28::CallToolRequestParams, ConvertError> {
     let mut meta = meta;
     if let Some(given) = params.meta {
-        let text = |name| given.extra.get(name).and_then(|raw| raw.get::<String>().ok());
         meta.progress_token = meta.progress_token.or(given.progress_token.carry());
-        meta.traceparent = meta.traceparent.or(text(TRACE[0]));
-        meta.tracestate = meta.tracestate.or(text(TRACE[1]));
-        meta.baggage = meta.baggage.or(text(TRACE[2]));
-        let keys = open::foreign(open::foreign(given.extra, META_KEYS), &TRACE);
-        open::merge(&mut meta.extra, &keys);
+        let slots = [&mut meta.traceparent, &mut meta.tracestate, &mut meta.baggage];
+        for (slot, name) in slots.into_iter().zip(TRACE) {
+            if slot.is_none() {
+                *slot = trace(&given.extra, name).map_err(|error| error.within("_meta"))?;
+            }
+        }
+        let keys = open::foreign(open::foreign(given.extra, META_KEYS), TRACE);
+        open::merge(&mut meta.extra, keys);
     }
-    v2026_07_28::CallToolRequestParams {
+    Ok(v2026_07_28::CallToolRequestParams {
         meta,
         name: params.name,
         arguments: params.arguments,
         input_responses: None,
         request_state: None,
         extra: open::foreign(params.extra, CALL_MEMBERS),
-    }
+    })
+}
+
+/// One key of trace context.
+#[inline]
+fn trace(keys: &Extra, name: &str) -> Result<Option<String>, ConvertError> {
+    open::extra_once(keys, &[name])?;
+    let text = keys.get(name).map(RawJson::get).transpose();
+    text.map_err(|_| ConvertError::no_counterpart(name, "2026-07-28 has texts only"))
 }
 
 /// The parameters of `tools/call` of 2025-11-25 for those of 2026-07-28; `task` is the wish for a task, which
@@ -88,12 +100,12 @@ pub fn call_to_v2025_11_25(
     let mut meta = v2025_11_25::RequestMetaObject::new();
     meta.progress_token = params.meta.progress_token.carry();
     let trace = [params.meta.traceparent, params.meta.tracestate, params.meta.baggage];
-    for (name, value) in TRACE.into_iter().zip(trace) {
+    for (name, value) in TRACE.iter().zip(trace) {
         if let Some(value) = value {
-            meta.extra.insert(name, open::raw(&value));
+            meta.extra.insert(*name, open::raw(&value));
         }
     }
-    open::merge(&mut meta.extra, &open::foreign(params.meta.extra, META_KEYS));
+    open::merge(&mut meta.extra, open::foreign(params.meta.extra, META_KEYS));
     let meta = (meta.progress_token.is_some() || !meta.extra.is_empty()).then_some(meta);
     Ok(v2025_11_25::CallToolRequestParams {
         meta,
@@ -122,7 +134,7 @@ pub fn call_to_sep_1686(
     if let Some(arguments) = params.arguments {
         extra.insert("arguments", RawJson::from(arguments));
     }
-    open::merge(&mut extra, &open::foreign(params.extra, CALL_MEMBERS));
+    open::merge(&mut extra, open::foreign(params.extra, CALL_MEMBERS));
     let mut call = sep_1686::TaskAugmentedRequestParams::new(meta);
     call.extra = extra;
     call
@@ -134,11 +146,12 @@ pub fn call_to_sep_1686(
 ///
 /// # Errors
 ///
-/// When the parameters are not those of `tools/call`: `name` or `arguments`.
+/// When the parameters are not those of `tools/call`: `name` or `arguments` is missing, something else, or there twice.
 #[inline]
 pub fn call_from_sep_1686(
     params: sep_1686::TaskAugmentedRequestParams,
 ) -> Result<v2025_11_25::CallToolRequestParams, ConvertError> {
+    open::extra_once(&params.extra, &["name", "arguments"])?;
     let name = params.extra.get("name").ok_or_else(|| ConvertError::missing("name", "no tool is named"))?;
     let name: String = name.get().map_err(|error| ConvertError::malformed("name", &error))?;
     let arguments = params.extra.get("arguments").map(|raw| raw.get()).transpose();

@@ -50,6 +50,11 @@ impl ConvertError {
     }
 
     #[inline]
+    pub(super) fn twice(path: &str) -> Self {
+        Self::new(ConvertErrorKind::Malformed, path, "the member is there twice")
+    }
+
+    #[inline]
     pub(super) fn malformed(path: &str, error: &JsonError) -> Self {
         let reason = error.reason();
         // A union reads its arm as a text of its own, whose path then stands in the reason.

@@ -3,12 +3,14 @@
 //! One rule for all of them: a name that no generation defines at that place is data of somebody else and travels; a
 //! name that some generation defines is either mapped or left behind (I-02).
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::ConvertError;
 use crate::{Extra, RawJson, RawObject, TaskId, sep_1686, v2025_11_25, v2026_07_28};
 
 /// What any generation defines in a task object or in the result that carries one.
@@ -37,31 +39,74 @@ pub(super) const TASK_MEMBERS: &[&str] = &[
 /// `task`.
 pub(super) const RESULT_MEMBERS: &[&str] = &["resultType", "inputRequests", "requestState", "task"];
 
-/// What any generation defines in the parameters of `tools/call`, beyond name and arguments.
+/// What any generation defines in the result of a tool or in the answer to a question.
+pub(super) const PAYLOAD_MEMBERS: &[&str] = &[
+    "_meta",
+    "resultType",
+    "inputRequests",
+    "requestState",
+    "task",
+    "content",
+    "structuredContent",
+    "isError",
+    "action",
+    "role",
+    "model",
+    "stopReason",
+    "roots",
+];
+
+/// What any generation defines in the parameters of `tools/call`.
 pub(super) const CALL_MEMBERS: &[&str] =
     &["_meta", "name", "arguments", "task", "inputResponses", "requestState"];
+
+/// What any generation defines in a page of tasks or tools.
+pub(super) const PAGE_MEMBERS: &[&str] =
+    &["_meta", "resultType", "tasks", "tools", "nextCursor", "ttlMs", "cacheScope"];
+
+/// Where one generation or another declares tasks. The other extensions of 2026-07-28 stay behind with them: what they
+/// mean in another generation is not known here.
+pub(super) const DECLARATIONS: &[&str] = &["tasks", "extensions"];
+
+/// What either older generation declares about tasks.
+pub(super) const TASKS_MEMBERS: &[&str] = &["list", "cancel", "requests"];
+
+/// The kinds of request that either older generation declares to become tasks, of servers or of clients.
+pub(super) const REQUESTS_MEMBERS: &[&str] = &["tools", "sampling", "elicitation"];
+
+/// What either older generation defines in the wish for a task.
+pub(super) const WISH_MEMBERS: &[&str] = &["taskId", "keepAlive", "ttl"];
+
+/// What 2025-11-25 alone defines in a tool.
+pub(super) const TOOL_MEMBERS: &[&str] = &["execution"];
+
+/// The keywords of a tool's schema that 2025-11-25 names and 2026-07-28 may not.
+pub(super) const KEYWORDS: &[&str] = &["type", "properties", "required"];
 
 /// What any generation defines in the parameters of a nested request and is no part of the question.
 pub(super) const QUESTION_MEMBERS: &[&str] = &["_meta", "task", "elicitationId"];
 
-/// The `_meta` keys that any generation defines, except for the three of trace context, which mean the same
-/// everywhere.
+/// The `_meta` keys that any generation defines, except for those of trace context, which mean the same everywhere.
 pub(super) const META_KEYS: &[&str] = &[
     sep_1686::meta_key::TASK,
     sep_1686::meta_key::RELATED_TASK,
     v2025_11_25::meta_key::RELATED_TASK,
     IMMEDIATE_RESPONSE,
-    "progressToken",
-    "io.modelcontextprotocol/protocolVersion",
-    "io.modelcontextprotocol/clientCapabilities",
-    "io.modelcontextprotocol/clientInfo",
-    "io.modelcontextprotocol/logLevel",
-    "io.modelcontextprotocol/serverInfo",
-    "io.modelcontextprotocol/subscriptionId",
+    v2026_07_28::meta_key::PROGRESS_TOKEN,
+    v2026_07_28::meta_key::PROTOCOL_VERSION,
+    v2026_07_28::meta_key::CLIENT_CAPABILITIES,
+    v2026_07_28::meta_key::CLIENT_INFO,
+    v2026_07_28::meta_key::LOG_LEVEL,
+    v2026_07_28::meta_key::SERVER_INFO,
+    v2026_07_28::meta_key::SUBSCRIPTION_ID,
 ];
 
+/// The keys of trace context, which 2026-07-28 names and every generation may carry.
+pub(super) const TRACE: &[&str] =
+    &[v2026_07_28::meta_key::TRACEPARENT, v2026_07_28::meta_key::TRACESTATE, v2026_07_28::meta_key::BAGGAGE];
+
 /// The key of 2025-11-25 for the words that a model gets at once.
-pub(super) const IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
+pub(super) const IMMEDIATE_RESPONSE: &str = v2025_11_25::meta_key::MODEL_IMMEDIATE_RESPONSE;
 
 /// The members that no generation defines.
 #[inline]
@@ -76,14 +121,40 @@ pub(super) fn foreign(extra: Extra, defined: &[&str]) -> Extra {
     kept
 }
 
-/// Adds what is not there yet.
+/// Adds the names that are not there yet, each as often as it comes.
 #[inline]
-pub(super) fn merge(into: &mut Extra, more: &Extra) {
-    for (name, value) in more.iter() {
-        if into.get(name).is_none() {
-            into.insert(name, value.clone());
-        }
+pub(super) fn merge(into: &mut Extra, more: Extra) {
+    if into.is_empty() {
+        *into = more;
+        return;
     }
+    let known: BTreeSet<&str> = into.iter().map(|(name, _)| name).collect();
+    let fresh: Vec<_> = more.iter().filter(|(name, _)| !known.contains(name)).collect();
+    for (name, value) in fresh {
+        into.insert(name, value.clone());
+    }
+}
+
+/// Refuses an object in which a member that the protocol defines comes twice: two readers of it could take different
+/// ones, and what one of them checked the other would not see.
+pub(super) fn once<'a>(
+    mut names: impl Iterator<Item = &'a str>,
+    defined: &[&str],
+) -> Result<(), ConvertError> {
+    let mut seen = 0_u64;
+    let again = names.find_map(|name| {
+        let place = defined.iter().position(|known| *known == name)?;
+        let again = seen & (1 << place) != 0;
+        seen |= 1 << place;
+        again.then_some(name)
+    });
+    again.map_or(Ok(()), |name| Err(ConvertError::twice(name)))
+}
+
+/// The same for the members that a type does not know.
+#[inline]
+pub(super) fn extra_once(extra: &Extra, defined: &[&str]) -> Result<(), ConvertError> {
+    once(extra.iter().map(|(name, _)| name), defined)
 }
 
 /// A value that serde writes without fail, such as a text.
@@ -123,6 +194,29 @@ impl Members {
         self.0.push((name.to_owned(), value));
     }
 
+    /// Refuses a member of those names that comes twice.
+    #[inline]
+    pub(super) fn once(&self, defined: &[&str]) -> Result<(), ConvertError> {
+        once(self.0.iter().map(|(name, _)| name.as_str()), defined)
+    }
+
+    /// Leaves the last of each of those names, for conversions that cannot refuse: most readers of JSON take that one.
+    #[inline]
+    pub(super) fn last(mut self, defined: &[&str]) -> Self {
+        let mut seen = 0_u64;
+        self.0.reverse();
+        self.0.retain(|(name, _)| match defined.iter().position(|known| known == name) {
+            Some(place) => {
+                let first = seen & (1 << place) == 0;
+                seen |= 1 << place;
+                first
+            }
+            None => true,
+        });
+        self.0.reverse();
+        self
+    }
+
     /// Leaves out the members of those names.
     #[inline]
     pub(super) fn without(mut self, names: &[&str]) -> Self {
@@ -130,8 +224,9 @@ impl Members {
         self
     }
 
-    /// Cleans `_meta` of what the protocol defines and, if asked to, ties it to a task. A `_meta` that is left without
-    /// a key goes; one that is no object stays as it is unless it has to name a task.
+    /// Cleans `_meta`, of which there has to be one at most, of what the protocol defines and, if asked to, ties it to
+    /// a task. A `_meta` that is left without a key goes; one that is no object stays as it is unless it has to name a
+    /// task.
     #[inline]
     pub(super) fn with_meta(mut self, related: Option<(&str, &TaskId)>) -> Self {
         let related = related.map(|(key, id)| (key, related_task(id)));
@@ -224,7 +319,8 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// Whether a tool result says `isError:true`; anything that is no tool result does not.
+/// Whether a tool result says `isError:true`; anything that is no tool result does not. Of several the last counts, as
+/// in [`Members::last`].
 #[inline]
 pub(super) fn is_error(result: &RawObject) -> bool {
     struct IsError(bool);
@@ -241,7 +337,7 @@ pub(super) fn is_error(result: &RawObject) -> bool {
                     let mut found = false;
                     while let Some(name) = access.next_key::<std::borrow::Cow<'de, str>>()? {
                         if name == "isError" {
-                            found |= access.next_value::<RawJson>()?.as_str() == "true";
+                            found = access.next_value::<RawJson>()?.as_str() == "true";
                         } else {
                             access.next_value::<serde::de::IgnoredAny>()?;
                         }
@@ -272,13 +368,17 @@ pub(super) fn insert_meta(into: &mut Extra, meta: Option<v2025_11_25::RequestMet
 
 /// The other way round: that member, cleaned and tied to a task.
 #[inline]
-pub(super) fn take_meta(extra: &Extra, task_id: &TaskId) -> v2025_11_25::RequestMetaObject {
+pub(super) fn take_meta(
+    extra: &Extra,
+    task_id: &TaskId,
+) -> Result<v2025_11_25::RequestMetaObject, ConvertError> {
+    extra_once(extra, &["_meta"])?;
     let mut meta = v2025_11_25::RequestMetaObject::new()
         .with_related_task(v2025_11_25::RelatedTaskMetadata::new(task_id.clone()));
     if let Some(members) = extra.get("_meta").and_then(Members::of) {
         meta.extra = members.without(META_KEYS).into_extra();
     }
-    meta
+    Ok(meta)
 }
 
 /// The `_meta` of a result of 2026-07-28, nothing when there is no key.
@@ -289,4 +389,111 @@ pub(super) fn result_meta(keys: Extra) -> Option<v2026_07_28::ResultMetaObject> 
         meta.extra = keys;
         meta
     })
+}
+
+#[cfg(test)]
+mod tests {
+    //! The lists of names against what the generated types know, so that a name that a generation gains is missed here
+    //! and not by a peer.
+
+    use std::collections::BTreeSet;
+
+    use super::{
+        CALL_MEMBERS, DECLARATIONS, KEYWORDS, META_KEYS, PAGE_MEMBERS, PAYLOAD_MEMBERS, QUESTION_MEMBERS,
+        REQUESTS_MEMBERS, RESULT_MEMBERS, TASK_MEMBERS, TASKS_MEMBERS, TOOL_MEMBERS, TRACE, WISH_MEMBERS,
+    };
+    use crate::support::Object;
+    use crate::{sep_1686 as a, v2025_11_25 as b, v2026_07_28 as c};
+
+    /// All members of the types.
+    macro_rules! members {
+        ($($type:ty)*) => {{
+            let all: &[&[&str]] = &[$(<$type as Object<'_>>::MEMBERS),*];
+            all.concat().into_iter().collect::<BTreeSet<&str>>()
+        }};
+    }
+
+    /// A list as a set, in which no name is lost.
+    fn set(list: &[&'static str]) -> BTreeSet<&'static str> {
+        let set: BTreeSet<_> = list.iter().copied().collect();
+        assert_eq!(set.len(), list.len(), "a name is listed twice: {list:?}");
+        set
+    }
+
+    #[test]
+    fn every_key_of_meta_is_listed() {
+        let all: BTreeSet<&str> = [a::META_KEYS, b::META_KEYS, c::META_KEYS].concat().into_iter().collect();
+        assert_eq!(set(&[META_KEYS, TRACE].concat()), all);
+    }
+
+    #[test]
+    fn every_member_of_a_task_is_listed() {
+        let all = members! {
+            a::TaskInfo a::GetTaskResult
+            b::Task b::CreateTaskResult b::GetTaskResult b::CancelTaskResult b::TaskStatusNotificationParams
+            c::Task c::WorkingTask c::InputRequiredTask c::CompletedTask c::FailedTask c::CancelledTask
+            c::DetailedTask c::CreateTaskResult c::GetTaskResult c::TaskStatusNotificationParams
+            c::InputRequiredResult
+        };
+        assert_eq!(set(TASK_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_of_a_call_is_listed() {
+        let all = members! {
+            a::TaskAugmentedRequestParams b::TaskAugmentedRequestParams b::CallToolRequestParams
+            c::CallToolRequestParams
+        };
+        assert_eq!(set(CALL_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_of_a_payload_is_listed() {
+        let other = members! { b::CreateTaskResult c::InputRequiredResult };
+        let other: BTreeSet<_> = other.into_iter().filter(|name| *name != "_meta").collect();
+        assert_eq!(set(RESULT_MEMBERS), other);
+        let all = members! {
+            a::GetTaskPayloadResult
+            b::GetTaskPayloadResult b::CallToolResult b::ElicitResult b::CreateMessageResult b::ListRootsResult
+            b::CreateTaskResult
+            c::CallToolResult c::ElicitResult c::CreateMessageResult c::ListRootsResult c::InputRequiredResult
+        };
+        assert_eq!(set(PAYLOAD_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_of_a_page_is_listed() {
+        let all = members! { a::ListTasksResult b::ListTasksResult b::ListToolsResult c::ListToolsResult };
+        assert_eq!(set(PAGE_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_about_tasks_in_capabilities_is_listed() {
+        let server = &members!(b::ServerCapabilities) ^ &members!(c::ServerCapabilities);
+        let client = &members!(b::ClientCapabilities) ^ &members!(c::ClientCapabilities);
+        let proposal = members!(a::Capabilities);
+        assert_eq!(set(DECLARATIONS), &(&server | &client) | &proposal);
+        let all = members! { a::TasksCapability b::ServerTasksCapability b::ClientTasksCapability };
+        assert_eq!(set(TASKS_MEMBERS), all);
+        let all = members! {
+            a::TaskRequestsCapability b::ServerTaskRequestsCapability b::ClientTaskRequestsCapability
+        };
+        assert_eq!(set(REQUESTS_MEMBERS), all);
+    }
+
+    #[test]
+    fn every_member_of_a_wish_or_a_tool_is_listed() {
+        assert_eq!(set(WISH_MEMBERS), members! { a::TaskMetadata b::TaskMetadata });
+        assert_eq!(set(TOOL_MEMBERS), &members!(b::Tool) ^ &members!(c::Tool));
+        let older = members! { b::ToolInputSchema b::ToolOutputSchema };
+        assert_eq!(set(KEYWORDS), &older ^ &members!(c::ToolOutputSchema));
+    }
+
+    #[test]
+    fn every_member_around_a_question_is_listed() {
+        let form = &members!(b::ElicitRequestFormParams) - &members!(c::ElicitRequestFormParams);
+        let url = &members!(b::ElicitRequestUrlParams) - &members!(c::ElicitRequestUrlParams);
+        let sample = &members!(b::CreateMessageRequestParams) - &members!(c::CreateMessageRequestParams);
+        assert_eq!(set(QUESTION_MEMBERS), &(&form | &url) | &sample);
+    }
 }

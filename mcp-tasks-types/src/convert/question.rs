@@ -2,10 +2,10 @@
 //! 2026-07-28 (wire shapes, section 5.3).
 
 use super::ConvertError;
-use super::open::{self, META_KEYS, Members, QUESTION_MEMBERS, RESULT_MEMBERS};
+use super::open::{self, META_KEYS, Members, PAYLOAD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS};
 use super::same::Carry;
 use super::tool::{create_message_params, is_object};
-use crate::v2026_07_28::InputRequest;
+use crate::v2026_07_28::{InputRequest, method};
 use crate::{RawJson, RawObject, TaskId, sep_1686, v2025_11_25, v2026_07_28};
 
 /// A request that 2025-11-25 sends to ask something for a task, where 2026-07-28 has an entry of `inputRequests`.
@@ -123,7 +123,7 @@ impl From<NestedRequest> for InputRequest {
 /// # Errors
 ///
 /// When `params.elicitationId` is needed and none is given; when a tool or tool result among the parameters of a
-/// sampling request has a schema or structured content that is no object.
+/// sampling request has a schema or structured content that is no object; when `params._meta` comes twice.
 #[inline]
 pub fn question_to_v2025_11_25(
     question: InputRequest,
@@ -137,7 +137,10 @@ pub fn question_to_v2025_11_25(
             let params = match entry.params {
                 v2026_07_28::ElicitRequestParams::Form(params) => {
                     v2025_11_25::ElicitRequestParams::Form(v2025_11_25::ElicitRequestFormParams {
-                        meta: Some(open::take_meta(&params.extra, task_id)),
+                        meta: Some(
+                            open::take_meta(&params.extra, task_id)
+                                .map_err(|error| error.within("params"))?,
+                        ),
                         mode: params.mode.carry(),
                         message: params.message,
                         requested_schema: params.requested_schema.into(),
@@ -151,7 +154,10 @@ pub fn question_to_v2025_11_25(
                         ConvertError::missing("params.elicitationId", reason)
                     })?;
                     v2025_11_25::ElicitRequestParams::Url(v2025_11_25::ElicitRequestUrlParams {
-                        meta: Some(open::take_meta(&params.extra, task_id)),
+                        meta: Some(
+                            open::take_meta(&params.extra, task_id)
+                                .map_err(|error| error.within("params"))?,
+                        ),
                         message: params.message,
                         elicitation_id,
                         url: params.url,
@@ -206,11 +212,13 @@ pub fn question_to_sep_1686(
     let nested =
         question_to_v2025_11_25(question, v2025_11_25::RequestId::from(id.clone()), task_id, elicitation_id)?;
     let (method, params, extra) = match nested {
-        NestedRequest::Elicit(request) => ("elicitation/create", open::raw(&request.params), request.extra),
-        NestedRequest::CreateMessage(request) => {
-            ("sampling/createMessage", open::raw(&request.params), request.extra)
+        NestedRequest::Elicit(request) => {
+            (method::ELICITATION_CREATE, open::raw(&request.params), request.extra)
         }
-        NestedRequest::ListRoots(request) => ("roots/list", open::raw(&request.params), request.extra),
+        NestedRequest::CreateMessage(request) => {
+            (method::SAMPLING_CREATE_MESSAGE, open::raw(&request.params), request.extra)
+        }
+        NestedRequest::ListRoots(request) => (method::ROOTS_LIST, open::raw(&request.params), request.extra),
     };
     let params = Members::of(&params)
         .unwrap_or_default()
@@ -225,7 +233,7 @@ pub fn question_to_sep_1686(
 ///
 /// # Errors
 ///
-/// When the method is none of the three, or the parameters are not those of the method.
+/// When the method is none of the three, the parameters are not those of the method, or one of them comes twice.
 #[inline]
 pub fn question_from_sep_1686(request: sep_1686::JsonRpcRequest) -> Result<InputRequest, ConvertError> {
     fn read<T: serde::de::DeserializeOwned>(params: Option<&RawJson>) -> Result<T, ConvertError> {
@@ -233,23 +241,26 @@ pub fn question_from_sep_1686(request: sep_1686::JsonRpcRequest) -> Result<Input
         params.get().map_err(|error| ConvertError::malformed("params", &error))
     }
     let params = request.params.as_ref().map(|params| {
-        open::raw(&Members::of_object(params).with_meta(None).without(&["task", "elicitationId"]))
+        let members = Members::of_object(params);
+        members.once(QUESTION_MEMBERS).map_err(|error| error.within("params"))?;
+        Ok(open::raw(&members.with_meta(None).without(&["task", "elicitationId"])))
     });
+    let params = params.transpose()?;
     let extra = request.extra;
     Ok(match request.method.as_str() {
-        "elicitation/create" => {
+        method::ELICITATION_CREATE => {
             let params: v2026_07_28::ElicitRequestParams = read(params.as_ref())?;
             let mut entry = v2026_07_28::ElicitRequest::new(params);
             entry.extra = extra;
             InputRequest::Elicit(entry)
         }
-        "sampling/createMessage" => {
+        method::SAMPLING_CREATE_MESSAGE => {
             let params: v2026_07_28::CreateMessageRequestParams = read(params.as_ref())?;
             let mut entry = v2026_07_28::CreateMessageRequest::new(params);
             entry.extra = extra;
             InputRequest::CreateMessage(entry)
         }
-        "roots/list" => {
+        method::ROOTS_LIST => {
             let mut entry = v2026_07_28::ListRootsRequest::new();
             entry.params = match params {
                 Some(params) if params.as_str() != "{}" => Some(read(Some(&params))?),
@@ -268,10 +279,11 @@ pub fn question_from_sep_1686(request: sep_1686::JsonRpcRequest) -> Result<Input
 /// # Errors
 ///
 /// When the answer is a task of the client (`task`), which 2026-07-28 does not have: the caller waits for that task
-/// and converts its result.
+/// and converts its result. When a member of the protocol comes twice.
 #[inline]
 pub fn answer_to_v2026_07_28(result: &RawObject) -> Result<RawJson, ConvertError> {
     let members = Members::of_object(result);
+    members.once(PAYLOAD_MEMBERS)?;
     let is_answer = ["action", "role", "roots"].iter().any(|name| members.get(name).is_some());
     if !is_answer && members.get("task").is_some_and(is_object) {
         let reason = "2026-07-28 has no tasks of clients; wait for its result and convert that";
@@ -284,7 +296,7 @@ pub fn answer_to_v2026_07_28(result: &RawObject) -> Result<RawJson, ConvertError
 ///
 /// # Errors
 ///
-/// When the value is no object.
+/// When the value is no object, or a member of the protocol comes twice in it.
 #[inline]
 pub fn answer_to_v2025_11_25(value: &RawJson, task_id: &TaskId) -> Result<RawObject, ConvertError> {
     answer(value, v2025_11_25::meta_key::RELATED_TASK, task_id)
@@ -294,7 +306,7 @@ pub fn answer_to_v2025_11_25(value: &RawJson, task_id: &TaskId) -> Result<RawObj
 ///
 /// # Errors
 ///
-/// When the value is no object.
+/// When the value is no object, or a member of the protocol comes twice in it.
 #[inline]
 pub fn answer_to_sep_1686(value: &RawJson, task_id: &TaskId) -> Result<RawObject, ConvertError> {
     answer(value, sep_1686::meta_key::RELATED_TASK, task_id)
@@ -303,6 +315,7 @@ pub fn answer_to_sep_1686(value: &RawJson, task_id: &TaskId) -> Result<RawObject
 #[inline]
 fn answer(value: &RawJson, key: &str, task_id: &TaskId) -> Result<RawObject, ConvertError> {
     let members: Members = value.get().map_err(|error| ConvertError::malformed("", &error))?;
+    members.once(PAYLOAD_MEMBERS)?;
     Ok(members.without(RESULT_MEMBERS).with_meta(Some((key, task_id))).into_object())
 }
 

@@ -39,7 +39,7 @@ impl<S: Carry<T>, T> Carry<Vec<T>> for Vec<S> {
 impl<S: Carry<T>, T> Carry<Map<T>> for Map<S> {
     #[inline]
     fn carry(self) -> Map<T> {
-        self.into_iter().map(|(name, value)| (name, value.carry())).collect()
+        self.map(Carry::carry)
     }
 }
 
@@ -137,6 +137,14 @@ same! { v2025_11_25 v2026_07_28:
         struct title read_only_hint destructive_hint idempotent_hint open_world_hint extra
     }
     Root { struct uri name meta extra }
+
+    LoggingLevel { words Debug Info Notice Warning Error Critical Alert Emergency }
+    ElicitationCapability { struct form url extra }
+    SamplingCapability { struct context tools extra }
+    ToolsCapability { struct list_changed extra }
+    PromptsCapability { struct list_changed extra }
+    ResourcesCapability { struct subscribe list_changed extra }
+    ExperimentalCapabilities { newtype }
 }
 
 same! { sep_1686 v2025_11_25:
@@ -144,6 +152,11 @@ same! { sep_1686 v2025_11_25:
     ProgressToken { arms String Integer }
     ErrorObject { struct code message data extra }
     RelatedTaskMetadata { struct task_id extra }
+    CapabilityMark { arms Settings Boolean }
+    CapabilitySettings { struct extra }
+    ToolsTasksCapability { struct call extra }
+    SamplingTasksCapability { struct create_message extra }
+    ElicitationTasksCapability { struct create extra }
 }
 
 same! { sep_1686 v2026_07_28:

@@ -1,5 +1,6 @@
 //! A task as all three generations see it, and its forms in each (wire shapes, section 5.2).
 
+use super::lifetime::interval;
 use super::open::{self, META_KEYS, TASK_MEMBERS};
 use super::state::{Outcome, State, result_to_older};
 use super::{ConvertError, Lifetime};
@@ -43,7 +44,7 @@ pub struct Snapshot {
     pub last_updated_at: Timestamp,
     /// How long it is kept.
     pub lifetime: Lifetime,
-    /// Milliseconds that a poller should wait.
+    /// Milliseconds that a poller should wait; 0 is not written, and nothing beyond 2^53 - 1.
     pub poll_interval: Option<u64>,
     /// Keys of `_meta` around the task that are nobody's in particular, and the words for the model that 2025-11-25 has
     /// at creation. Related-task keys, `serverInfo` and `subscriptionId` belong to one message and stay behind.
@@ -203,7 +204,7 @@ impl Snapshot {
             task_id: self.task_id,
             status: self.state.status_sep_1686(),
             keep_alive,
-            poll_frequency: self.poll_interval,
+            poll_frequency: interval(self.poll_interval),
             error: self.state.error_sep_1686(self.status_message),
             extra: self.extra,
         }
@@ -267,7 +268,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// When the task is completed and its result is not known, or `structuredContent` is no object.
+    /// When the task is completed and its result is not known, or as
+    /// [`result_to_v2025_11_25`](super::result_to_v2025_11_25): `structuredContent` is no object, a member comes twice.
     #[inline]
     pub fn payload_v2025_11_25(
         &self,
@@ -297,7 +299,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// When the task is completed and its result is not known, or `structuredContent` is no object.
+    /// When the task is completed and its result is not known, or as
+    /// [`result_to_v2025_11_25`](super::result_to_v2025_11_25): `structuredContent` is no object, a member comes twice.
     #[inline]
     pub fn payload_sep_1686(
         &self,
@@ -391,7 +394,7 @@ impl From<Snapshot> for v2025_11_25::Task {
             task_id: snapshot.task_id,
             created_at: snapshot.created_at,
             last_updated_at: snapshot.last_updated_at,
-            poll_interval: snapshot.poll_interval,
+            poll_interval: interval(snapshot.poll_interval),
             extra: snapshot.extra,
         }
     }
@@ -401,7 +404,7 @@ impl From<v2025_11_25::CreateTaskResult> for Snapshot {
     #[inline]
     fn from(result: v2025_11_25::CreateTaskResult) -> Self {
         let mut snapshot = Self::from(result.task);
-        open::merge(&mut snapshot.extra, &open::foreign(result.extra, TASK_MEMBERS));
+        open::merge(&mut snapshot.extra, open::foreign(result.extra, TASK_MEMBERS));
         if let Some(meta) = result.meta {
             snapshot.meta = open::foreign(meta.extra, META_KEYS);
             if let Some(text) = meta.model_immediate_response {
@@ -503,21 +506,36 @@ impl From<Snapshot> for v2025_11_25::TaskStatusNotificationParams {
     }
 }
 
-impl From<v2026_07_28::DetailedTask> for Snapshot {
-    #[inline]
-    fn from(task: v2026_07_28::DetailedTask) -> Self {
-        Self {
-            task_id: task.task_id,
-            state: task.state.into(),
-            status_message: task.status_message,
-            created_at: task.created_at,
-            last_updated_at: task.last_updated_at,
-            lifetime: Lifetime::from_ttl(task.ttl_ms),
-            poll_interval: task.poll_interval_ms,
-            meta: Extra::new(),
-            extra: open::foreign(task.extra, TASK_MEMBERS),
+/// The tasks of 2026-07-28 without `_meta`, each with where it stands.
+macro_rules! bare_2026 {
+    ($($name:ident $task:ident $state:expr;)*) => {$(
+        impl From<v2026_07_28::$name> for Snapshot {
+            #[inline]
+            fn from($task: v2026_07_28::$name) -> Self {
+                Self {
+                    state: $state,
+                    task_id: $task.task_id,
+                    status_message: $task.status_message,
+                    created_at: $task.created_at,
+                    last_updated_at: $task.last_updated_at,
+                    lifetime: Lifetime::from_ttl($task.ttl_ms),
+                    poll_interval: $task.poll_interval_ms,
+                    meta: Extra::new(),
+                    extra: open::foreign($task.extra, TASK_MEMBERS),
+                }
+            }
         }
-    }
+    )*};
+}
+
+bare_2026! {
+    Task task task.status.into();
+    WorkingTask task State::Working;
+    InputRequiredTask task State::InputRequired { questions: Some(task.input_requests) };
+    CompletedTask task State::Completed { result: Some(task.result) };
+    FailedTask task State::Failed { error: Some(task.error) };
+    CancelledTask task State::Cancelled;
+    DetailedTask task task.state.into();
 }
 
 impl TryFrom<Snapshot> for v2026_07_28::DetailedTask {
@@ -534,7 +552,7 @@ impl TryFrom<Snapshot> for v2026_07_28::DetailedTask {
             created_at: snapshot.created_at,
             last_updated_at: snapshot.last_updated_at,
             ttl_ms,
-            poll_interval_ms: snapshot.poll_interval,
+            poll_interval_ms: interval(snapshot.poll_interval),
             extra: snapshot.extra,
         })
     }
@@ -623,7 +641,7 @@ impl From<Snapshot> for v2026_07_28::CreateTaskResult {
             status_message: snapshot.status_message,
             created_at: snapshot.created_at,
             last_updated_at: snapshot.last_updated_at,
-            poll_interval_ms: snapshot.poll_interval,
+            poll_interval_ms: interval(snapshot.poll_interval),
             extra: snapshot.extra,
         }
     }

@@ -1,6 +1,6 @@
 //! Where a task stands, in the words of all three generations (wire shapes, section 5.1).
 
-use super::open::{self, Members, RESULT_MEMBERS};
+use super::open::{self, Members, PAYLOAD_MEMBERS, RESULT_MEMBERS};
 use super::{ConvertError, result_to_v2026_07_28};
 use crate::v2026_07_28::{ErrorObject, InputRequests, TaskState};
 use crate::{RawObject, sep_1686, v2025_11_25, v2026_07_28};
@@ -323,8 +323,9 @@ pub(super) fn result_to_older(
     generation: &str,
 ) -> Result<RawObject, ConvertError> {
     let members = Members::of_object(result);
+    members.once(PAYLOAD_MEMBERS)?;
     if let Some(kind) = members.get("resultType")
-        && kind.get::<&str>().ok() != Some("complete")
+        && kind.get::<String>().ok().as_deref() != Some("complete")
     {
         return Err(ConvertError::contradiction("resultType", "the result of a task is `complete`"));
     }

@@ -2,12 +2,15 @@
 //! 2025-11-25 restricts to objects.
 
 use super::ConvertError;
-use super::open::{self, META_KEYS, QUESTION_MEMBERS, RESULT_MEMBERS};
+use super::open::{self, KEYWORDS, META_KEYS, QUESTION_MEMBERS, RESULT_MEMBERS, TOOL_MEMBERS};
 use super::same::Carry;
 use crate::{Extra, JsonKind, RawJson, RawObject, v2025_11_25, v2026_07_28};
 
 /// Converts the items of a list and names the one that fails.
-fn each<S, T>(items: Vec<S>, one: impl Fn(S) -> Result<T, ConvertError>) -> Result<Vec<T>, ConvertError> {
+pub(super) fn each<S, T>(
+    items: Vec<S>,
+    one: impl Fn(S) -> Result<T, ConvertError>,
+) -> Result<Vec<T>, ConvertError> {
     let items = items.into_iter().enumerate();
     items.map(|(at, item)| one(item).map_err(|error| error.within(&format!("[{at}]")))).collect()
 }
@@ -75,12 +78,12 @@ impl From<v2025_11_25::Tool> for v2026_07_28::Tool {
             annotations: tool.annotations.carry(),
             icons: tool.icons.carry(),
             meta: tool.meta.carry(),
-            extra: open::foreign(tool.extra, &["execution"]),
+            extra: open::foreign(tool.extra, TOOL_MEMBERS),
         }
     }
 }
 
-/// The two keywords of a schema that 2025-11-25 names, and those that neither does.
+/// The keywords of a schema that have a name and a choice in 2025-11-25, and those that have no name.
 struct Keywords {
     properties: Option<RawObject>,
     required: Option<Vec<String>>,
@@ -97,8 +100,9 @@ impl Keywords {
             let value = extra.get(name).map(|raw| raw.get()).transpose();
             value.map_err(|error| ConvertError::malformed(name, &error))
         }
+        open::extra_once(&extra, KEYWORDS)?;
         let (properties, required) = (read(&extra, "properties")?, read(&extra, "required")?);
-        let extra = open::foreign(extra, &["type", "properties", "required"]);
+        let extra = open::foreign(extra, KEYWORDS);
         Ok(Self { properties, required, extra })
     }
 
@@ -115,7 +119,7 @@ impl Keywords {
         if let Some(required) = self.required {
             extra.insert("required", open::raw(&required));
         }
-        open::merge(&mut extra, &self.extra);
+        open::merge(&mut extra, self.extra);
         extra
     }
 }
@@ -123,7 +127,7 @@ impl Keywords {
 impl TryFrom<v2026_07_28::Tool> for v2025_11_25::Tool {
     type Error = ConvertError;
     /// Leaves `execution` out, which is `forbidden`: a gateway that offers the tool as a task adds it. Fails when
-    /// `outputSchema` is not one of objects.
+    /// `outputSchema` is not one of objects, or a keyword that 2025-11-25 names has another form there or comes twice.
     #[inline]
     fn try_from(tool: v2026_07_28::Tool) -> Result<Self, ConvertError> {
         let Keywords { properties, required, extra } =
@@ -141,14 +145,15 @@ impl TryFrom<v2026_07_28::Tool> for v2025_11_25::Tool {
             execution: None,
             icons: tool.icons.carry(),
             meta: tool.meta.carry(),
-            extra: open::foreign(tool.extra, &["execution"]),
+            extra: open::foreign(tool.extra, TOOL_MEMBERS),
         })
     }
 }
 
 #[inline]
 fn output(output: v2026_07_28::ToolOutputSchema) -> Result<v2025_11_25::ToolOutputSchema, ConvertError> {
-    if output.extra.get("type").and_then(|kind| kind.get::<&str>().ok()) != Some("object") {
+    open::extra_once(&output.extra, KEYWORDS)?;
+    if output.extra.get("type").and_then(|kind| kind.get::<String>().ok()).as_deref() != Some("object") {
         return Err(ConvertError::no_counterpart("type", "2025-11-25 has schemas of objects only"));
     }
     let Keywords { properties, required, extra } = Keywords::of(output.extra)?;
@@ -291,7 +296,7 @@ pub(super) fn create_message_params(
 ) -> Result<v2025_11_25::CreateMessageRequestParams, ConvertError> {
     let tools = params.tools.map(|tools| each(tools, TryInto::try_into)).transpose();
     Ok(v2025_11_25::CreateMessageRequestParams {
-        meta: Some(open::take_meta(&params.extra, task_id)),
+        meta: Some(open::take_meta(&params.extra, task_id)?),
         messages: each(params.messages, TryInto::try_into).map_err(|error| error.within("messages"))?,
         max_tokens: params.max_tokens,
         system_prompt: params.system_prompt,

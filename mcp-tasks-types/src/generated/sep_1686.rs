@@ -50,6 +50,12 @@ pub mod meta_key {
     /// The key `modelcontextprotocol.io/task`.
     pub const TASK: &str = "modelcontextprotocol.io/task";
 }
+/// All keys of [`meta_key`], in its order.
+pub const META_KEYS: &[&str] = &[
+    "progressToken",
+    "modelcontextprotocol.io/related-task",
+    "modelcontextprotocol.io/task",
+];
 /// A method of this revision, of a request or a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

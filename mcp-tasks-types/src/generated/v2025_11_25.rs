@@ -119,6 +119,12 @@ pub mod meta_key {
     /// The key `io.modelcontextprotocol/related-task`.
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 }
+/// All keys of [`meta_key`], in its order.
+pub const META_KEYS: &[&str] = &[
+    "io.modelcontextprotocol/model-immediate-response",
+    "progressToken",
+    "io.modelcontextprotocol/related-task",
+];
 /// A method of this revision, of a request or a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

@@ -127,6 +127,19 @@ pub mod meta_key {
     /// The key `tracestate`.
     pub const TRACESTATE: &str = "tracestate";
 }
+/// All keys of [`meta_key`], in its order.
+pub const META_KEYS: &[&str] = &[
+    "baggage",
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/logLevel",
+    "progressToken",
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/serverInfo",
+    "io.modelcontextprotocol/subscriptionId",
+    "traceparent",
+    "tracestate",
+];
 /// The identifiers of protocol extensions.
 pub mod extension {
     /// The extension `io.modelcontextprotocol/tasks`.

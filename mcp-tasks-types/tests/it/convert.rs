@@ -1,5 +1,9 @@
 //! The merge map of the wire shapes, sections 5.1 to 5.3, row by row, and the rows I-01 to I-05.
 
+mod complete;
+mod generations;
+mod hostile;
+mod notices;
 mod operations;
 mod outcomes;
 mod properties;

@@ -18,6 +18,8 @@ pub mod meta_key {
     /// The key `com.example/budget`.
     pub const BUDGET: &str = "com.example/budget";
 }
+/// All keys of [`meta_key`], in its order.
+pub const META_KEYS: &[&str] = &["com.example/budget"];
 /// The identifiers of protocol extensions.
 pub mod extension {
     /// The extension `com.example/budget`.

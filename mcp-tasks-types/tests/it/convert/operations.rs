@@ -11,7 +11,7 @@ use mcp_tasks_types::{TaskId, sep_1686, v2025_11_25, v2026_07_28};
 
 use super::{object, read, refusal, text};
 
-const OWN: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
+pub(crate) const OWN: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
 
 /// Section 5.2, the wish: `_meta` task key, `params.task`, dropped; A-02, B-29, P013.
 #[test]
@@ -19,7 +19,7 @@ fn a_wish_has_its_place_in_each_generation() {
     let b: v2025_11_25::CallToolRequestParams = read(
         r#"{"_meta":{"progressToken":"p","io.modelcontextprotocol/related-task":{"taskId":"x"},"traceparent":"00-1","v/k":1.0},"name":"n","arguments":{"a":1.0},"task":{"ttl":60000,"w":1},"x":2}"#,
     );
-    let c = call_to_v2026_07_28(b.clone(), read(OWN));
+    let c = call_to_v2026_07_28(b.clone(), read(OWN)).unwrap();
     assert_eq!(
         text(&c),
         r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}},"progressToken":"p","traceparent":"00-1","v/k":1.0},"name":"n","arguments":{"a":1.0},"x":2}"#
@@ -53,7 +53,7 @@ fn the_gateways_own_keys_come_first() {
     let mut own: v2026_07_28::RequestMetaObject = read(OWN);
     own.progress_token = Some(2.into());
     own.extra.insert("v/k", read("2"));
-    let c = call_to_v2026_07_28(b, own.clone());
+    let c = call_to_v2026_07_28(b, own.clone()).unwrap();
     assert_eq!(c.meta, own);
 }
 

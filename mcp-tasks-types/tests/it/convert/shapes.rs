@@ -9,9 +9,9 @@ use serde::Deserialize;
 use super::{read, refusal, text};
 
 #[derive(Deserialize)]
-struct Sample {
-    r#type: String,
-    value: RawJson,
+pub(super) struct Sample {
+    pub(super) r#type: String,
+    pub(super) value: RawJson,
 }
 
 /// What becomes of a value in the other generation, and of that back in its own.
@@ -40,6 +40,8 @@ alike! {
     UntitledMultiSelectItems TitledMultiSelectEnumSchema TitledMultiSelectItems LegacyTitledEnumSchema EnumOption
     EnumSelection ElicitAction ElicitContent ElicitValue
     IncludeContext ModelPreferences ModelHint ToolChoice ToolChoiceMode ToolUseContent ToolAnnotations Root
+    LoggingLevel ElicitationCapability SamplingCapability ToolsCapability PromptsCapability ResourcesCapability
+    ExperimentalCapabilities
 }
 
 /// Those whose older form is narrower: 2025-11-25 fits into 2026-07-28 and comes back.
