@@ -128,6 +128,7 @@ pub(crate) struct Args {
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) retain_ms: Option<u64>,
     pub(crate) park_after_ms: Option<u64>,
+    pub(crate) grace_ms: Option<u64>,
     pub(crate) idempotency_key: Option<Expr>,
     pub(crate) require_input_capability: Option<bool>,
 }
@@ -168,6 +169,7 @@ impl Args {
         "deadline",
         "retain",
         "park_after",
+        "grace",
         "idempotency_key",
         "require_input_capability",
         CRATE,
@@ -190,6 +192,7 @@ impl Args {
                 deadline_ms: check_duration(raw, "deadline", diagnostics),
                 retain_ms: check_duration(raw, "retain", diagnostics),
                 park_after_ms: check_duration(raw, "park_after", diagnostics),
+                grace_ms: check_duration(raw, "grace", diagnostics),
                 idempotency_key: check_text(raw, "idempotency_key", diagnostics),
                 require_input_capability: check_bool(raw, "require_input_capability", diagnostics),
             })
@@ -341,7 +344,7 @@ mod tests {
         let args = check(quote! {
             name = "a.b-c_1", title = "Title", description = concat!("a", "b"), version = VERSION,
             status = "Waiting.", ttl = "15m", poll = "250ms", task = "required", restart = "rerun", cancel_grace = "5s",
-            deadline = "10m", retain = "1h", park_after = "30s", idempotency_key = "order",
+            deadline = "10m", retain = "1h", park_after = "30s", grace = "2s", idempotency_key = "order",
             require_input_capability = false, crate = "facade::tasks",
         })
         .unwrap();
@@ -351,6 +354,7 @@ mod tests {
         assert_eq!(args.deadline_ms, Some(600_000));
         assert_eq!(args.retain_ms, Some(3_600_000));
         assert_eq!(args.park_after_ms, Some(30_000));
+        assert_eq!(args.grace_ms, Some(2_000));
         assert!(args.idempotency_key.is_some());
         assert_eq!(args.task, Some(TaskMode::Required));
         assert_eq!(args.restart, Some(Restart::Rerun));

@@ -302,6 +302,9 @@ fn expand_definition(tool: &Tool, paths: &Paths) -> TokenStream {
     if let Some(park_after_ms) = args.park_after_ms {
         settings.extend(quote!(.with_park_after_ms(#park_after_ms)));
     }
+    if let Some(grace_ms) = args.grace_ms {
+        settings.extend(quote!(.with_grace_ms(#grace_ms)));
+    }
     if let Some(argument) = &args.idempotency_key {
         settings.extend(quote!(.with_idempotency_argument(#argument)));
     }

@@ -75,7 +75,7 @@ fn cases() -> Vec<Case> {
             quote! {
                 name = "reports.write", title = "Report", description = DESCRIPTION, version = "2", status = STATUS,
                 ttl = "1d", poll = "250ms", task = "required", restart = "fail", cancel_grace = "30s",
-                deadline = "10m", retain = "1h", park_after = "30s", idempotency_key = "value",
+                deadline = "10m", retain = "1h", park_after = "30s", grace = "2s", idempotency_key = "value",
                 require_input_capability = false, crate = "facade::mcp_tasks",
             },
             quote! {

@@ -3,6 +3,7 @@
 //! The engine knows owners, records and tools; it knows no message and no transport. What it answers with are records,
 //! which the server turns into the words of a generation.
 
+mod birth;
 mod builder;
 mod core;
 mod limits;
@@ -94,6 +95,16 @@ impl NewTask {
     }
 }
 
+/// What became of a call.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a call is answered, or there is a task")]
+pub enum Called {
+    /// It is a task.
+    Task(SharedRecord),
+    /// It ended within its tool's grace, and there is no task.
+    Ended(InlineOutcome),
+}
+
 /// How an ordinary call ended.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "an answer is a result or an error")]
@@ -164,6 +175,47 @@ impl Engine {
                 supervise::start(run, registration, task.arguments);
             }
             Ok(record)
+        })
+        .await
+    }
+
+    /// Calls a tool as [`create`](Self::create) does, but waits for [its grace](ToolDefinition::grace_ms) first, if it has
+    /// one: a body that ends in time, without having asked or recorded a step, is answered in place and nothing is
+    /// stored. If the caller stops waiting in that time, the call becomes a task that nobody knows.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub async fn call(&self, task: NewTask) -> Result<Called, EngineError> {
+        let grace_ms = self.tool(&task.tool).and_then(ToolDefinition::grace_ms);
+        let Some(grace_ms) = grace_ms.filter(|_| self.core.settings.role == Role::Both) else {
+            return self.create(task).await.map(Called::Task);
+        };
+        let tool = self.admit(&task)?;
+        let record = self.new_record(&task, &tool, Visibility::Task)?;
+        if record.same_call.is_some() || record.lease.is_none() {
+            return self.create(task).await.map(Called::Task);
+        }
+        let core = Arc::clone(&self.core);
+        to_the_end(async move {
+            core.admit(&record.owner).await?;
+            let run = Run::of_unborn_task(Arc::clone(&core), tool, record);
+            let registration = core.register(Arc::clone(&run))?;
+            let (unborn, ended) = tokio::sync::oneshot::channel();
+            supervise::start_unborn(Arc::clone(&run), registration, task.arguments, unborn);
+            let _ = run.within(grace_ms, run.birth().decided()).await;
+            if let Err(err) = run.be_born().await
+                && run.birth().prevent().await
+            {
+                // Without a place for the task there is none, and the caller is told.
+                run.stop(InterruptedKind::Ended);
+                return Err(err.into());
+            }
+            if run.birth().stage() == birth::Stage::Stored {
+                return Ok(Called::Task(run.record()));
+            }
+            let end = ended.await.map_err(EngineError::internal)?;
+            outcome_of(&core, end).map(Called::Ended)
         })
         .await
     }
@@ -247,21 +299,7 @@ impl Engine {
         let registration = self.core.register(Arc::clone(&run))?;
         let _stop = StopOnDrop(Arc::clone(&run));
         let body = tokio::spawn(supervise::run_inline(run, registration, task.arguments));
-        let end = body.await.map_err(EngineError::internal)?;
-        match end {
-            End::Finish(Outcome::Completed { result }) => Ok(InlineOutcome::Result(result)),
-            End::Finish(Outcome::Failed { error, .. }) => Ok(InlineOutcome::Error(error)),
-            End::Finish(Outcome::Cancelled { message }) => {
-                let result =
-                    self.core.full_result(text_result(message, true)).map_err(EngineError::internal)?;
-                Ok(InlineOutcome::Result(result))
-            }
-            End::CannotAsk => Err(EngineError::new(
-                EngineErrorKind::InputUnavailable,
-                "the tool asks, and nobody can be asked",
-            )),
-            End::Release | End::Lost => Err(EngineError::shutting_down()),
-        }
+        outcome_of(&self.core, body.await.map_err(EngineError::internal)?)
     }
 
     /// Waits until the task is as wanted, or has ended, and gives it as it is then.
@@ -392,6 +430,22 @@ impl Engine {
 struct Params<A> {
     name: String,
     arguments: A,
+}
+
+/// How a call ended that is no task.
+fn outcome_of(core: &Core, end: End) -> Result<InlineOutcome, EngineError> {
+    match end {
+        End::Finish(Outcome::Completed { result }) => Ok(InlineOutcome::Result(result)),
+        End::Finish(Outcome::Failed { error, .. }) => Ok(InlineOutcome::Error(error)),
+        End::Finish(Outcome::Cancelled { message }) => {
+            let result = core.full_result(text_result(message, true)).map_err(EngineError::internal)?;
+            Ok(InlineOutcome::Result(result))
+        }
+        End::CannotAsk => {
+            Err(EngineError::new(EngineErrorKind::InputUnavailable, "the tool asks, and nobody can be asked"))
+        }
+        End::Release | End::Lost => Err(EngineError::shutting_down()),
+    }
 }
 
 /// Does what must not stop half-way when its caller gives up, in a task of its own: what is begun is finished.

@@ -107,7 +107,9 @@ use std::pin::Pin;
 
 pub use clock::{Clock, Ids, RandomIds, SystemClock};
 pub use context::TaskContext;
-pub use engine::{Engine, EngineBuilder, InlineOutcome, NewTask, Operators, Outside, Role, Stats, Watch};
+pub use engine::{
+    Called, Engine, EngineBuilder, InlineOutcome, NewTask, Operators, Outside, Role, Stats, Watch,
+};
 pub use error::{
     ArgumentError, BuildError, DefinitionError, EngineError, EngineErrorKind, Interrupted, InterruptedKind,
     ToolError,

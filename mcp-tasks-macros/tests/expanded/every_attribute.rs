@@ -36,6 +36,7 @@ const _: () = {
                 .with_deadline_ms(600000u64)
                 .with_retain_ms(3600000u64)
                 .with_park_after_ms(30000u64)
+                .with_grace_ms(2000u64)
                 .with_idempotency_argument("value")
                 .with_require_input_capability(false)
         }

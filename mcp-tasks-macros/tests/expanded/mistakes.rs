@@ -1,7 +1,7 @@
 //! What the macro makes of the case `mistakes` of `src/tests.rs`; that file says how to accept a change.
 
 ::core::compile_error! {
-    "unknown attribute `tll`, did you mean `ttl`? known: `name`, `title`, `description`, `version`, `status`, `ttl`, `poll`, `task`, `restart`, `cancel_grace`, `deadline`, `retain`, `park_after`, `idempotency_key`, `require_input_capability`, `crate`"
+    "unknown attribute `tll`, did you mean `ttl`? known: `name`, `title`, `description`, `version`, `status`, `ttl`, `poll`, `task`, `restart`, `cancel_grace`, `deadline`, `retain`, `park_after`, `grace`, `idempotency_key`, `require_input_capability`, `crate`"
 }
 ::core::compile_error! {
     "a task tool is an `async fn`: write `async` before `fn`, and hand work that blocks to a blocking thread"

@@ -8,12 +8,13 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::Instrument as _;
 
+use super::birth::{Birth, Stage};
 use super::core::{Core, Patience, Retry, Tool, Unwritten};
 use crate::clock::{after, until};
 use crate::error::{Interrupted, InterruptedKind, with_causes};
-use crate::lifecycle::{Event, IllegalReason};
+use crate::lifecycle::{Event, IllegalReason, apply};
 use crate::record::{InputRecord, InputState, SharedRecord, StepRecord, TaskRecord};
-use crate::store::{Parts, StoreErrorKind};
+use crate::store::{Parts, StoreError, StoreErrorKind};
 
 /// One run of a body.
 pub(crate) struct Run {
@@ -25,6 +26,7 @@ pub(crate) struct Run {
     signal: watch::Sender<Signal>,
     /// What the run itself did wrong.
     fault: OnceLock<Fault>,
+    birth: Birth,
     replay: Mutex<Replay>,
 }
 
@@ -67,6 +69,15 @@ impl Run {
         Arc::new(run)
     }
 
+    /// The run of a task that is not stored yet, and may end before it is.
+    pub(super) fn of_unborn_task(core: Arc<Core>, tool: Arc<Tool>, record: TaskRecord) -> Arc<Self> {
+        let token = record.lease.as_ref().map_or(0, |lease| lease.token);
+        let mut run = Self::new(core, tool, Arc::new(record));
+        run.token = Some(token);
+        run.birth = Birth::new(Stage::Pending);
+        Arc::new(run)
+    }
+
     /// The run of an ordinary call.
     pub(super) fn of_call(core: Arc<Core>, tool: Arc<Tool>, record: TaskRecord) -> Arc<Self> {
         Arc::new(Self::new(core, tool, Arc::new(record)))
@@ -75,7 +86,8 @@ impl Run {
     fn new(core: Arc<Core>, tool: Arc<Tool>, record: SharedRecord) -> Self {
         let id = record.id.clone();
         let signal = watch::Sender::new(Signal { record, stop: None });
-        Self { core, tool, id, token: None, signal, fault: OnceLock::new(), replay: Mutex::default() }
+        let (fault, birth) = (OnceLock::new(), Birth::new(Stage::Stored));
+        Self { core, tool, id, token: None, signal, fault, birth, replay: Mutex::default() }
     }
 
     pub(crate) fn id(&self) -> &TaskId {
@@ -194,8 +206,45 @@ impl Run {
         self.core.check_size(what, size).map_err(|fault| self.fault(fault))
     }
 
+    /// Stores the task if that has not been done.
+    pub(super) async fn be_born(&self) -> Result<(), StoreError> {
+        let Some(deciding) = self.birth.pending().await else { return Ok(()) };
+        let mut record = TaskRecord::clone(&self.record());
+        record.lease = Some(self.core.lease(record.fence));
+        let stored = self.core.store.insert(record).await?;
+        self.birth.decide(&deciding, Stage::Stored);
+        self.core.count_created();
+        self.core.announce(&stored);
+        tracing::info!(task = %self.id, tool = self.tool.definition.name(), "the task was created");
+        Ok(())
+    }
+
+    pub(super) fn birth(&self) -> &Birth {
+        &self.birth
+    }
+
+    async fn surely_born(&self) -> Result<(), Interrupted> {
+        let mut retry = Retry::new(Patience::Short);
+        while let Err(err) = self.be_born().await {
+            if let Err(err) = retry.after(&self.core, err).await {
+                return Err(self.refused(Unwritten::Store(err)).await);
+            }
+        }
+        Ok(())
+    }
+
     /// Writes what the body says about its task.
     pub(crate) async fn emit(&self, event: Event) -> Result<(), Interrupted> {
+        if matches!(event, Event::Status { .. })
+            && let Some(_deciding) = self.birth.pending().await
+        {
+            // What is said by then is part of the beginning.
+            if let Ok(next) = apply(&self.record(), event, &self.core.now()) {
+                self.publish(&Arc::new(next));
+            }
+            return self.checkpoint();
+        }
+        self.surely_born().await?;
         match self.core.transition_surely(self.record(), event, Patience::Short).await {
             Ok(_) => Ok(()),
             Err(refusal) => Err(self.refused(refusal).await),
@@ -211,6 +260,7 @@ impl Run {
     ) -> JoinHandle<Result<(), Interrupted>> {
         let run = Arc::clone(self);
         let asking = async move {
+            run.surely_born().await?;
             let decide = |record: &TaskRecord| {
                 // Keys are used once, so that is this very question: it was written and the answer got lost.
                 let known = record.input(&input.key);
@@ -296,6 +346,7 @@ impl Run {
 
     /// Records a step, durably.
     pub(crate) async fn record_step(&self, token: u64, step: StepRecord) -> Result<(), Interrupted> {
+        self.surely_born().await?;
         let mut retry = Retry::new(Patience::Short);
         loop {
             let err = match self.core.store.append_step(&self.id, token, step.clone()).await {

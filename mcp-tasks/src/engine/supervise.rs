@@ -7,6 +7,7 @@ use mcp_tasks_types::v2026_07_28::CallToolResult;
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
+use super::birth::Unborn;
 use super::core::{Core, Patience, Registration, Unwritten};
 use super::run::{Fault, Run};
 use crate::clock::after;
@@ -44,6 +45,22 @@ pub(super) fn start(run: Arc<Run>, registration: Registration, arguments: RawObj
     tokio::spawn(async move {
         let end = drive(&run, body).await;
         settle(&run, end).await;
+        drop(registration);
+    });
+}
+
+/// The same for a call that may end before it is a task; its end is then told instead of recorded.
+pub(super) fn start_unborn(run: Arc<Run>, registration: Registration, arguments: RawObject, unborn: Unborn) {
+    let body = spawn_body(&run, arguments);
+    tokio::spawn(async move {
+        let (body, end) = drive(&run, body).await;
+        if run.birth().prevent().await {
+            drop(body);
+            // Whoever called has gone away: then nobody wants to know.
+            let _ = unborn.send(end);
+        } else {
+            settle(&run, (body, end)).await;
+        }
         drop(registration);
     });
 }

@@ -163,6 +163,9 @@ impl Core {
     }
 
     async fn look_again(&self, run: &Run) {
+        if run.birth().is_pending() {
+            return;
+        }
         match self.store.load(run.id(), Parts::Head).await {
             Ok(Some(record)) => run.publish(&record),
             Ok(None) if run.token().is_some() => run.stop(InterruptedKind::Ended),

@@ -9,7 +9,7 @@ use mcp_tasks_types::{
 
 use super::{Inner, capability, envelope::Request, mirrored::Mirrored, params::typed, refusal::Refusal};
 use crate::{
-    engine::{InlineOutcome, NewTask},
+    engine::{Called, InlineOutcome, NewTask},
     error::{DefinitionError, EngineError},
     output::text_result,
     owner::Owner,
@@ -54,6 +54,15 @@ fn missing(
     capability::missing(capabilities, needs_tasks, needs_forms)
 }
 
+fn answered(outcome: InlineOutcome) -> Result<RawObject, Refusal> {
+    match outcome {
+        InlineOutcome::Result(result) => Ok(result),
+        InlineOutcome::Error(error) => {
+            Err(Refusal::Protocol { code: error.code, message: error.message, data: error.data })
+        }
+    }
+}
+
 impl Inner {
     pub(super) async fn call_tool(
         &self,
@@ -77,18 +86,16 @@ impl Inner {
         let arguments = params.arguments.unwrap_or_else(RawObject::empty);
         let task = NewTask::new(owner.clone(), params.name, arguments);
         if definition.task_mode() != TaskMode::Never && capability::has_tasks(capabilities) {
-            return match self.engine.create(task).await {
-                Ok(record) => {
+            return match self.engine.call(task).await {
+                Ok(Called::Task(record)) => {
                     RawObject::new(&self.handle(&record)).map_err(|error| Refusal::internal(&error))
                 }
+                Ok(Called::Ended(outcome)) => answered(outcome),
                 Err(error) => self.not_called(error),
             };
         }
         match self.engine.call_inline(task).await {
-            Ok(InlineOutcome::Result(result)) => Ok(result),
-            Ok(InlineOutcome::Error(error)) => {
-                Err(Refusal::Protocol { code: error.code, message: error.message, data: error.data })
-            }
+            Ok(outcome) => answered(outcome),
             Err(error) => self.not_called(error),
         }
     }

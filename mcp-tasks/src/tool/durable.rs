@@ -9,6 +9,7 @@ pub(super) struct Durations {
     retain_ms: Option<u64>,
     deadline_ms: Option<u64>,
     park_after_ms: Option<u64>,
+    grace_ms: Option<u64>,
     idempotency_argument: Option<&'static str>,
 }
 
@@ -40,6 +41,14 @@ impl ToolDefinition {
         self
     }
 
+    /// Sets how long a call is waited for before it becomes a task: one that ends in time, without a question and without
+    /// a step, is answered in place and never stored. A call with an idempotency key is a task at once.
+    #[must_use]
+    pub fn with_grace_ms(mut self, grace_ms: u64) -> Self {
+        self.durations.grace_ms = Some(grace_ms);
+        self
+    }
+
     /// Names the argument whose text makes a second call of the same owner the same one: it gets the first one's task,
     /// as long as that is there. A call without the argument, or with null, is always a new one.
     #[must_use]
@@ -64,6 +73,12 @@ impl ToolDefinition {
     #[must_use]
     pub fn park_after_ms(&self) -> Option<u64> {
         self.durations.park_after_ms
+    }
+
+    /// How long a call is waited for before it becomes a task.
+    #[must_use]
+    pub fn grace_ms(&self) -> Option<u64> {
+        self.durations.grace_ms
     }
 
     /// The argument that makes a second call the same one.

@@ -9,8 +9,8 @@ use mcp_tasks::testing::{ManualClock, reopened};
 use mcp_tasks::types::v2026_07_28::CallToolResult;
 use mcp_tasks::types::{RawObject, TaskId};
 use mcp_tasks::{
-    ArgumentError, BoxFuture, Engine, EngineErrorKind, MemoryStore, NewTask, Owner, Restart, Role,
-    SharedRecord, Store, TaskTool, ToolCall, ToolDefinition, ToolError, check_arguments,
+    ArgumentError, BoxFuture, Called, Engine, EngineErrorKind, InlineOutcome, MemoryStore, NewTask, Owner,
+    Restart, Role, SharedRecord, Store, TaskTool, ToolCall, ToolDefinition, ToolError, check_arguments,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -434,4 +434,109 @@ async fn contradictory_durations_are_faults() {
     for part in ["a deadline of 0", "`park_after` needs `restart = \"rerun\"`", "`other` is no argument"] {
         assert!(error.contains(part), "{error}");
     }
+}
+
+/// The scripts with a grace of two seconds.
+struct Graceful;
+
+impl TaskTool for Graceful {
+    const NAME: &'static str = "graceful";
+
+    fn definition() -> ToolDefinition {
+        ToolDefinition::new::<Once, Result<String, ToolError>>(Self::NAME)
+            .with_ttl_ms(900_000)
+            .with_restart(Restart::Rerun)
+            .with_grace_ms(2_000)
+            .with_input::<Approval>("approve", "Approve?")
+    }
+
+    fn check(_: &RawObject) -> Result<(), ArgumentError> {
+        Ok(())
+    }
+
+    fn run(call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>> {
+        Script::<true>::run(call)
+    }
+}
+
+async fn graceful_bench() -> Bench {
+    let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let engine = builder(Arc::clone(&store), &clock).tool::<Graceful>().build().await.unwrap();
+    Bench { engine, clock, store, owner: Owner::new("tenant", "alice") }
+}
+
+#[tokio::test]
+async fn call_that_ends_within_its_grace_is_answered_and_stored_nowhere() {
+    let bench = graceful_bench().await;
+    let mut changes = bench.store.changes();
+    for (script, is_error) in [
+        (json!([["status", "said"], ["return", "quick"]]), false),
+        (json!([["tool error", "no"]]), true),
+        (json!([["panic", "as it should"]]), true),
+    ] {
+        let called = bench.engine.call(bench.task("graceful", &script)).await.unwrap();
+        match called {
+            Called::Ended(InlineOutcome::Result(result)) => {
+                let result: Value = result.get().unwrap();
+                assert_eq!(result["isError"] == true, is_error, "{result}");
+            }
+            Called::Ended(InlineOutcome::Error(error)) => assert!(is_error, "{error:?}"),
+            Called::Task(record) => panic!("{record:?}"),
+        }
+    }
+    assert!(bench.engine.operators().list(None, 10).await.unwrap().records.is_empty());
+    bench.engine.idle().await;
+    drop(bench);
+    assert_eq!(changes.next().await, None, "something was stored");
+}
+
+#[tokio::test]
+async fn call_that_outlasts_its_grace_is_a_task_with_what_was_said_by_then() {
+    let bench = graceful_bench().await;
+    let script = json!([["status", "on it"], ["gate", "outlasting"], ["return", "late"]]);
+    let call = tokio::spawn({
+        let (engine, task) = (bench.engine.clone(), bench.task("graceful", &script));
+        async move { engine.call(task).await.unwrap() }
+    });
+    eventually("the grace", || bench.clock.next_deadline().is_some()).await;
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    bench.clock.advance(2_000);
+    let Called::Task(record) = call.await.unwrap() else { panic!("no task") };
+    assert_eq!(record.status_message.as_deref(), Some("on it"));
+    assert_eq!(bench.get(&record.id).await.status_message.as_deref(), Some("on it"));
+    open("outlasting");
+    assert_eq!(text(&bench.settled(&record.id).await), "late");
+}
+
+/// What has to be remembered needs a place.
+#[tokio::test]
+async fn question_or_step_makes_a_call_a_task_at_once() {
+    let bench = graceful_bench().await;
+    for (script, answers) in [
+        (json!([["ask", "approve"]]), json!({"approve": accept(true)})),
+        (json!([["step", "step within grace"], ["gate", "stepped"]]), Value::Null),
+    ] {
+        let called = bench.engine.call(bench.task("graceful", &script)).await.unwrap();
+        let Called::Task(record) = called else { panic!("no task") };
+        if answers.is_null() {
+            let whole = bench.store.load(&record.id, Parts::Whole).await.unwrap().unwrap();
+            assert!(whole.params.is_some(), "it can be run again");
+            open("stepped");
+        } else {
+            bench.asked(&record.id, 1).await;
+            bench.update(&record.id, answers).await.unwrap();
+        }
+        assert!(matches!(bench.settled(&record.id).await.state, State::Completed { .. }));
+    }
+}
+
+#[tokio::test]
+async fn idempotent_call_has_no_grace() {
+    let bench = graceful_bench().await;
+    let task = bench.task("graceful", &json!([["return", "quick"]])).with_idempotency_key("k");
+    let Called::Task(first) = bench.engine.call(task.clone()).await.unwrap() else { panic!("no task") };
+    let Called::Task(second) = bench.engine.call(task).await.unwrap() else { panic!("no task") };
+    assert_eq!(first.id, second.id);
 }

@@ -1,0 +1,69 @@
+//! The moment in which a call becomes a task: its record is stored when the body first needs it or the grace is over,
+//! and never when the body ends before.
+
+use tokio::sync::{Mutex, MutexGuard, oneshot, watch};
+
+use super::supervise::End;
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The call may become a task.
+    Pending,
+    /// The task is stored.
+    Stored,
+    /// There will be no task.
+    Never,
+}
+
+/// Whether the task of a run is stored.
+#[derive(Debug)]
+pub(super) struct Birth {
+    stage: watch::Sender<Stage>,
+    /// Held while it is decided, and while the record changes that is not stored yet.
+    deciding: Mutex<()>,
+}
+
+impl Birth {
+    pub(super) fn new(stage: Stage) -> Self {
+        Self { stage: watch::Sender::new(stage), deciding: Mutex::new(()) }
+    }
+
+    pub(super) fn stage(&self) -> Stage {
+        *self.stage.borrow()
+    }
+
+    pub(super) fn is_pending(&self) -> bool {
+        self.stage() == Stage::Pending
+    }
+
+    /// The right to decide, if it is not decided.
+    pub(super) async fn pending(&self) -> Option<MutexGuard<'_, ()>> {
+        if !self.is_pending() {
+            return None;
+        }
+        let deciding = self.deciding.lock().await;
+        self.is_pending().then_some(deciding)
+    }
+
+    pub(super) fn decide(&self, _deciding: &MutexGuard<'_, ()>, stage: Stage) {
+        self.stage.send_replace(stage);
+    }
+
+    /// Decides that there will be no task, unless it is decided. Gives whether there is none.
+    pub(super) async fn prevent(&self) -> bool {
+        if let Some(deciding) = self.pending().await {
+            self.decide(&deciding, Stage::Never);
+        }
+        self.stage() == Stage::Never
+    }
+
+    /// Waits until it is decided.
+    pub(super) async fn decided(&self) {
+        // The sender is in `self`; waiting cannot fail.
+        let _ = self.stage.subscribe().wait_for(|stage| *stage != Stage::Pending).await;
+    }
+}
+
+/// Where the end of a call goes whose task was never stored.
+pub(super) type Unborn = oneshot::Sender<End>;
