@@ -32,7 +32,7 @@ use std::sync::Arc;
 use mcp_tasks_types::v2026_07_28::{self, Implementation};
 
 use self::{admission::Rules, discover::Prepared, identity::Identity, routing::ReceivedHeaders};
-pub use self::{builder::ServerBuilder, envelope::Incoming, reply::Reply};
+pub use self::{builder::ServerBuilder, envelope::Incoming, reply::Reply, tasks::snapshot};
 use crate::{engine::Engine, owner::Owner};
 
 /// The versions that are served, as discover lists them and -32022 repeats them (S-03).

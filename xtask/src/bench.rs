@@ -1,4 +1,4 @@
-//! `cargo xtask bench types`: builds and runs the benchmarks, which live in a workspace of their own beside other
+//! `cargo xtask bench types|engine`: builds and runs the benchmarks, which live in a workspace of their own beside other
 //! people's crates, and times the cold release build of the types.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     match arguments {
         [what] if what == "types" => {
             let target = target();
-            let mut command = cargo(&["run", "--quiet", "--release", "--manifest-path"]);
+            let mut command =
+                cargo(&["run", "--quiet", "--release", "--bin", "mcp-tasks-benches", "--manifest-path"]);
             let ran =
                 passed_on(command.arg(root().join(PACKAGE)).arg("--target-dir").arg(target.join("benches")));
             if ran != ExitCode::SUCCESS {
@@ -45,7 +46,11 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
                 cold_builds(&target.join("benches/cold")).map_err(|error| format!("cold builds: {error}")),
             )
         }
-        _ => reported(Err("usage: cargo xtask bench types".to_owned())),
+        [what] if what == "engine" => {
+            let mut command = cargo(&["run", "--quiet", "--release", "--bin", "engine", "--manifest-path"]);
+            passed_on(command.arg(root().join(PACKAGE)).arg("--target-dir").arg(target().join("benches")))
+        }
+        _ => reported(Err("usage: cargo xtask bench types|engine".to_owned())),
     }
 }
 

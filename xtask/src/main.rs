@@ -34,7 +34,8 @@ usage: cargo xtask COMMAND
   test [--long]       run all tests and print how many passed
   samples [--check]   write the messages that types accept, reject and read leniently, have
                       the types read them, and print how many there are
-  bench types         reading and writing beside other crates
+  bench types         reading, writing and a cold build beside other crates
+  bench engine        polls, creation and durable writes beside what they cannot be faster than
   fuzz [--seconds N] [TARGET...]
                       random bytes against the types, a minute each
   demo                drive the example server through the reference sequence

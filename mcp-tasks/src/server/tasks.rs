@@ -63,20 +63,28 @@ impl Inner {
         result
     }
 
-    /// What `tasks/get` says about a task now.
+    /// What `tasks/get` says about a task now, as this server.
     fn snapshot(&self, record: &TaskRecord) -> Result<GetTaskResult, JsonError> {
-        let mut result = GetTaskResult::new(
-            record.id.clone(),
-            record.created_at.clone(),
-            record.last_updated_at.clone(),
-            record.ttl_ms,
-            state(record)?,
-        )
-        .with_meta(self.identity.meta());
-        result.status_message.clone_from(&record.status_message);
-        result.poll_interval_ms = record.poll_interval_ms;
-        Ok(result)
+        Ok(snapshot(record)?.with_meta(self.identity.meta()))
     }
+}
+
+/// What `tasks/get` of 2026-07-28 says about a task, but for who says it.
+///
+/// # Errors
+///
+/// When a question in the record is none of this revision.
+pub fn snapshot(record: &TaskRecord) -> Result<GetTaskResult, JsonError> {
+    let mut result = GetTaskResult::new(
+        record.id.clone(),
+        record.created_at.clone(),
+        record.last_updated_at.clone(),
+        record.ttl_ms,
+        state(record)?,
+    );
+    result.status_message.clone_from(&record.status_message);
+    result.poll_interval_ms = record.poll_interval_ms;
+    Ok(result)
 }
 
 fn status(state: &State) -> TaskStatus {
