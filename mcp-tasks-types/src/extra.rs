@@ -12,7 +12,19 @@ use crate::raw::RawJson;
 
 /// The members of an object that its type does not know, in the order in which they arrived.
 ///
-/// A name may occur more than once, as it may in the text; all occurrences are written back.
+/// A name may occur more than once, as it may in the text; all occurrences are written back. A member whose name the
+/// type does know is not written: the type's own field has that name.
+///
+/// ```
+/// use mcp_tasks_types::{RawJson, from_str, to_string, v2026_07_28::Implementation};
+///
+/// let mut server: Implementation = from_str(r#"{"name":"n","version":"1","x-a":1,"x-b":2}"#)?;
+/// server.extra.retain(|name, _| name != "x-a");
+/// server.extra.push("x-c", RawJson::new(&3)?);
+/// server.extra.push("name", RawJson::new("another")?);
+/// assert_eq!(to_string(&server)?, r#"{"name":"n","version":"1","x-b":2,"x-c":3}"#);
+/// # Ok::<(), mcp_tasks_types::JsonError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extra(Vec<(String, RawJson)>);
 
@@ -23,8 +35,8 @@ impl Extra {
         Self(Vec::new())
     }
 
-    /// Appends a member.
-    pub fn insert(&mut self, name: impl Into<String>, value: RawJson) {
+    /// Appends a member, beside those of its name that there are.
+    pub fn push(&mut self, name: impl Into<String>, value: RawJson) {
         self.0.push((name.into(), value));
     }
 
@@ -32,6 +44,20 @@ impl Extra {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&RawJson> {
         self.0.iter().find_map(|(known, value)| (known == name).then_some(value))
+    }
+
+    /// Takes out all members of a name, and gives the first.
+    #[inline]
+    pub fn remove(&mut self, name: &str) -> Option<RawJson> {
+        let place = self.0.iter().position(|(known, _)| known == name)?;
+        let (_, value) = self.0.remove(place);
+        self.retain(|known, _| known != name);
+        Some(value)
+    }
+
+    /// Keeps those members that a function says yes to.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &RawJson) -> bool) {
+        self.0.retain(|(name, value)| keep(name, value));
     }
 
     /// All members in order.
@@ -49,6 +75,77 @@ impl Extra {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The members as the text of an object, each with the text that it came with.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::from("{");
+        for (name, value) in self.iter() {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text.push_str(&serde_json::Value::from(name).to_string());
+            text.push(':');
+            text.push_str(value.as_str());
+        }
+        text.push('}');
+        text
+    }
+}
+
+impl IntoIterator for Extra {
+    type Item = (String, RawJson);
+    type IntoIter = std::vec::IntoIter<(String, RawJson)>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<N: Into<String>> Extend<(N, RawJson)> for Extra {
+    /// Appends members, beside those of their names that there are.
+    fn extend<I: IntoIterator<Item = (N, RawJson)>>(&mut self, members: I) {
+        self.0.extend(members.into_iter().map(|(name, value)| (name.into(), value)));
+    }
+}
+
+impl<N: Into<String>> FromIterator<(N, RawJson)> for Extra {
+    fn from_iter<I: IntoIterator<Item = (N, RawJson)>>(members: I) -> Self {
+        let mut extra = Self::new();
+        extra.extend(members);
+        extra
+    }
+}
+
+/// Any object, taken apart. Hidden: a type's unknown members are written by the type.
+#[doc(hidden)]
+impl Serialize for Extra {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+#[doc(hidden)]
+impl<'de> Deserialize<'de> for Extra {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ExtraVisitor;
+        impl<'de> Visitor<'de> for ExtraVisitor {
+            type Value = Extra;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Extra, A::Error> {
+                let mut members = Extra::new();
+                while let Some((name, value)) = access.next_entry::<String, RawJson>()? {
+                    members.push(name, value);
+                }
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(ExtraVisitor)
     }
 }
 
@@ -79,6 +176,23 @@ impl<T> Map<T> {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find_map(|(known, value)| (known == name).then_some(value))
+    }
+
+    /// The value of a name, to be changed.
+    #[must_use]
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut T> {
+        self.0.iter_mut().find_map(|(known, value)| (known == name).then_some(value))
+    }
+
+    /// Takes an entry out and gives its value.
+    pub fn remove(&mut self, name: &str) -> Option<T> {
+        let place = self.0.iter().position(|(known, _)| known == name)?;
+        Some(self.0.remove(place).1)
+    }
+
+    /// Keeps those entries that a function says yes to.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut T) -> bool) {
+        self.0.retain_mut(|(name, value)| keep(name, value));
     }
 
     /// Whether a name is present.
@@ -173,10 +287,15 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Map<T> {
                 let mut names = std::collections::BTreeSet::new();
                 while let Some(name) = access.next_key::<String>()? {
                     if !names.insert(name.clone()) {
-                        return Err(serde::de::Error::custom(format_args!("duplicate key `{name}`")));
+                        return Err(serde::de::Error::custom(format_args!(
+                            "duplicate key `{}`",
+                            crate::error::excerpt(&name)
+                        )));
                     }
-                    let value = access.next_value()?;
-                    entries.push((name, value));
+                    match access.next_value() {
+                        Ok(value) => entries.push((name, value)),
+                        Err(error) => return Err(crate::support::placed(&mut access, &name, error)),
+                    }
                 }
                 Ok(Map(entries))
             }

@@ -29,12 +29,22 @@
 //! - Durations are whole milliseconds and refuse negatives; a fraction is rounded up in [`sep_1686`], which has plain
 //!   numbers, and refused elsewhere. Timestamps are strict RFC 3339 and are written back letter for letter.
 //! - Payloads ([`RawJson`], [`RawObject`]) stay text until asked for.
+//! - Known members are written in the order of the schema, integers as digits, and null for an optional member not at
+//!   all; what no schema names, payloads, timestamps and every [`Number`] are written back letter for letter.
+//!
+//! The types are types of JSON: they work with serde_json, on text as well as inside types of others that buffer
+//! (`untagged`, `flatten`) and with [`serde_json::Value`]. In other formats a payload is the text of JSON, and a task
+//! with a result is not read back equal. With serde_json's feature `arbitrary_precision`, inside such buffers and
+//! values an object whose one member has serde_json's private name for numbers is read as a number; read from text, it
+//! is an object.
 //!
 //! | feature | what it adds |
 //! |---|---|
 //! | `schemars` | `schemars::JsonSchema` for every type: the schema that it was generated from |
 
 pub mod convert;
+mod decimal;
+mod equal;
 mod error;
 mod extra;
 #[rustfmt::skip]
@@ -69,7 +79,7 @@ pub use timestamp::{Timestamp, TimestampError};
 ///
 /// When the text is no JSON or does not fit the type, with the path, line and column.
 pub fn from_str<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, JsonError> {
-    serde_json::from_str(text).map_err(|error| JsonError::of_text(text.as_bytes(), error))
+    serde_json::from_str(text).map_err(|error| JsonError::of_text(text.as_bytes(), &error))
 }
 
 /// Reads a value from JSON bytes.
@@ -78,7 +88,11 @@ pub fn from_str<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, JsonE
 ///
 /// When the bytes are no UTF-8 JSON or do not fit the type, with the path, line and column.
 pub fn from_slice<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, JsonError> {
-    serde_json::from_slice(bytes).map_err(|error| JsonError::of_text(bytes, error))
+    // First the whole as text: a reader passes over what it does not keep without looking.
+    match std::str::from_utf8(bytes) {
+        Ok(text) => from_str(text),
+        Err(error) => Err(JsonError::no_utf8(bytes, error.valid_up_to())),
+    }
 }
 
 /// Writes a value as one line of JSON text.
@@ -89,3 +103,7 @@ pub fn from_slice<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, J
 pub fn to_string<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, JsonError> {
     Ok(serde_json::to_string(value)?)
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -237,12 +237,13 @@ fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
 
 fn id_of(raw: Option<&RawValue>) -> MessageId<'_> {
     let Some(raw) = raw else { return MessageId::Absent };
-    let integer =
-        || crate::support::Integer.deserialize(&mut serde_json::Deserializer::from_str(raw.get())).ok();
     match raw.get().as_bytes().first() {
         Some(b'n') => MessageId::Null,
         Some(b'"') => string(raw).map_or(MessageId::Invalid(raw.get()), MessageId::String),
-        _ => integer().map_or(MessageId::Invalid(raw.get()), MessageId::Integer),
+        Some(b'-' | b'0'..=b'9') => crate::decimal::integer(raw.get())
+            .and_then(|number| i64::try_from(number).ok())
+            .map_or(MessageId::Invalid(raw.get()), MessageId::Integer),
+        _ => MessageId::Invalid(raw.get()),
     }
 }
 

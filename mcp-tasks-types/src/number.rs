@@ -5,13 +5,14 @@ use std::fmt;
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::decimal::{self, Decimal};
 use crate::error::JsonError;
 use crate::raw::{JsonKind, RawJson};
 
 /// A JSON number where the protocol allows any: a bound of a form field, a form's answer, progress.
 ///
 /// What was read is written back letter for letter, so that `5` does not become `5.0` and an integer beyond 2^53 keeps
-/// its value. Equality is by value.
+/// its value. Equality is by value, and exact: no two numbers are equal because a float holds neither.
 ///
 /// ```
 /// use mcp_tasks_types::Number;
@@ -63,22 +64,13 @@ impl Number {
     /// The integer, if it is one (`5.0` is) and fits.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
-        self.as_str().parse().ok().or_else(|| crate::support::whole(self.as_f64()))
+        i64::try_from(decimal::integer(self.as_str())?).ok()
     }
 }
 
 impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
-        match (self.as_i64(), other.as_i64()) {
-            (Some(a), Some(b)) => a == b,
-            // Beyond 64 bits floats tell few numbers apart, texts all of them.
-            (None, None) if self.as_str() != other.as_str() => {
-                let is_integer = |n: &Self| n.as_str().bytes().all(|b| b == b'-' || b.is_ascii_digit());
-                !(is_integer(self) && is_integer(other)) && self.as_f64() == other.as_f64()
-            }
-            (None, None) => true,
-            _ => false,
-        }
+        Decimal::same(self.as_str(), other.as_str())
     }
 }
 

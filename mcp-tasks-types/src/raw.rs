@@ -9,7 +9,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -68,7 +68,7 @@ impl RawJson {
         let text = text.as_ref();
         match serde_json::from_str::<&RawValue>(text) {
             Ok(raw) => Ok(Self::from_raw_value(raw.to_owned())),
-            Err(error) => Err(JsonError::of_text(text.as_bytes(), error)),
+            Err(error) => Err(JsonError::of_text(text.as_bytes(), &error)),
         }
     }
 
@@ -104,43 +104,31 @@ impl RawJson {
         crate::from_str(self.0.get())
     }
 
-    /// Whether both texts stand for the same JSON value: member order and number spelling (`1`, `1.0`, `1e0`) do not
-    /// count. Values nested more than 127 deep are equal when their texts are.
+    /// Whether both texts stand for the same JSON value: the order of members and the spelling of numbers (`1`, `1.0`,
+    /// `1e0`) and strings do not count. Numbers are compared exactly, and members of one name in their order.
     #[must_use]
     #[inline]
     pub fn json_eq(&self, other: &Self) -> bool {
-        #[inline]
-        fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
-            use serde_json::Value as V;
-            match (a, b) {
-                (V::Number(a), V::Number(b)) => a == b || (a.as_f64().is_some() && a.as_f64() == b.as_f64()),
-                (V::Array(a), V::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-                (V::Object(a), V::Object(b)) => {
-                    a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
-                }
-                _ => a == b,
-            }
-        }
-        if self == other {
-            return true;
-        }
-        match (serde_json::from_str(self.as_str()), serde_json::from_str(other.as_str())) {
-            (Ok(a), Ok(b)) => same(&a, &b),
-            _ => false,
-        }
+        crate::equal::same(self.as_str(), other.as_str())
     }
 
     /// The kind of the value.
     #[must_use]
     pub fn kind(&self) -> JsonKind {
-        // The text of a value begins with it.
-        match self.as_str().as_bytes().first() {
-            Some(b'{') => JsonKind::Object,
-            Some(b'[') => JsonKind::Array,
-            Some(b'"') => JsonKind::String,
-            Some(b't' | b'f') => JsonKind::Bool,
-            Some(b'n') | None => JsonKind::Null,
-            Some(_) => JsonKind::Number,
+        JsonKind::of(self.as_str())
+    }
+}
+
+impl JsonKind {
+    /// The kind of the value that a text holds: it begins with it.
+    pub(crate) fn of(text: &str) -> Self {
+        match text.as_bytes().first() {
+            Some(b'{') => Self::Object,
+            Some(b'[') => Self::Array,
+            Some(b'"') => Self::String,
+            Some(b't' | b'f') => Self::Bool,
+            Some(b'n') | None => Self::Null,
+            Some(_) => Self::Number,
         }
     }
 }
@@ -191,6 +179,53 @@ impl<'de> Deserialize<'de> for RawJson {
         }
         deserializer.deserialize_newtype_struct(private_name(), RawVisitor)
     }
+}
+
+/// What a value is read from when it is read by its text.
+pub(crate) trait FromText: Sized {
+    type Value;
+    /// What an error calls it.
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+    fn read<E: de::Error>(self, text: &str) -> Result<Self::Value, E>;
+}
+
+/// Reads a value by its text, which is not copied where the input is text. So numbers are seen as they are spelled, in
+/// whatever form the input holds them, and with whatever features serde_json was built.
+pub(crate) fn by_text<'de, T: FromText, D: Deserializer<'de>>(
+    what: T,
+    deserializer: D,
+) -> Result<T::Value, D::Error> {
+    struct ByText<T>(T);
+    impl<T: FromText> ByText<T> {
+        fn read<E: de::Error>(self, text: &str) -> Result<T::Value, E> {
+            self.0.read(text)
+        }
+    }
+    impl<'de, T: FromText> DeserializeSeed<'de> for ByText<T> {
+        type Value = T::Value;
+        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
+            deserializer.deserialize_str(self)
+        }
+    }
+    impl<'de, T: FromText> Visitor<'de> for ByText<T> {
+        type Value = T::Value;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.expecting(f)
+        }
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<T::Value, E> {
+            self.read(text)
+        }
+        // serde_json hands the text over as a map of one private member; its name is the one that was asked for.
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T::Value, A::Error> {
+            map.next_key::<de::IgnoredAny>()?;
+            map.next_value_seed(self)
+        }
+        fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<T::Value, D::Error> {
+            let Transcript(text) = Transcript::deserialize(inner)?;
+            self.read(&text)
+        }
+    }
+    deserializer.deserialize_newtype_struct(private_name(), ByText(what))
 }
 
 /// The name under which serde_json recognises a request for raw text, learned through its public interface: the name

@@ -3,19 +3,21 @@
 //!
 //! A generated `Deserialize` says only which members an object has; the loop over members, constants, duplicate
 //! members and unions stand here once, so that a wire type costs few lines of generated code.
+//!
+//! Nothing here is stable: it changes from one minor version to the next, together with the generator.
 
 mod fragment;
 mod object;
 mod scalar;
 mod union;
 
+pub(crate) use fragment::placed;
 pub use object::{Members, Object, Slot, Writer, object};
-pub(crate) use scalar::whole;
 pub use scalar::{Constant, Integer, Millis, OrNull, StringEnum, Unsigned, string_enum};
 pub use serde;
 pub use serde_json;
+pub(crate) use union::unexpected;
 pub use union::{KindUnion, MemberUnion, Present, TagUnion, kind_union, member_union, tag_union};
-pub(crate) use union::{number_name, unexpected};
 
 /// Refuses code that was generated for another minor version: only the generator of the same version knows what stands
 /// in this module.

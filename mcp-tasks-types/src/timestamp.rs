@@ -225,7 +225,8 @@ impl<'de> Deserialize<'de> for Timestamp {
                 f.write_str(EXPECTED)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Timestamp, E> {
-                Timestamp::parse(text).map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+                Timestamp::parse(text)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Str(&crate::error::excerpt(text)), &self))
             }
         }
         deserializer.deserialize_str(TextVisitor)

@@ -4,6 +4,7 @@
 //! through a tree would sort members and round numbers; this writes each value as it comes.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -15,6 +16,29 @@ impl<'de> Deserialize<'de> for Transcript {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextVisitor)
     }
+}
+
+/// The private name under which serde_json offers a number, as a map of one member, to whoever does not say which kind
+/// of number it wants; only where somebody in this build has switched on its `arbitrary_precision`.
+fn number_name() -> Option<&'static str> {
+    static NAME: OnceLock<Option<String>> = OnceLock::new();
+    struct Probe;
+    impl<'de> Visitor<'de> for Probe {
+        type Value = Option<String>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number")
+        }
+        fn visit_f64<E: de::Error>(self, _: f64) -> Result<Option<String>, E> {
+            Ok(None)
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Option<String>, A::Error> {
+            let name = access.next_key::<String>()?;
+            access.next_value::<String>()?;
+            Ok(name)
+        }
+    }
+    NAME.get_or_init(|| serde_json::Deserializer::from_str("1.5").deserialize_any(Probe).unwrap_or(None))
+        .as_deref()
 }
 
 struct TextVisitor;
@@ -79,7 +103,7 @@ impl<'de> Visitor<'de> for TextVisitor {
         let mut out = String::from("{");
         while let Some(name) = access.next_key::<String>()? {
             // With `arbitrary_precision` a number whose kind nobody asked for is a map of one private member.
-            if out.len() == 1 && Some(name.as_str()) == crate::support::number_name() {
+            if out.len() == 1 && Some(name.as_str()) == number_name() {
                 let number: String = access.next_value()?;
                 return match crate::Number::parse(&number) {
                     Ok(number) => Ok(text(number)),

@@ -170,34 +170,35 @@ impl<'a> Lowering<'a> {
             .find_map(|part| part.get("properties")?.get(name)?.get("const")?.text().map(str::to_owned))
     }
 
-    /// What an object's required constants and required lists of strings say.
+    /// What an object is known by: its required constants, or the required lists of strings of one that has none. Where
+    /// a constant tells what an object is, a wrong value of a list beside it is a fault of that object.
     fn constants_of(&self, schema: &Json) -> Vec<Condition> {
-        let mut conditions = Vec::new();
+        let (mut constants, mut lists) = (Vec::new(), Vec::new());
         for part in self.parts_of(schema) {
             let required: BTreeSet<String> = texts(part.get("required")).into_iter().collect();
             for (name, property) in part.get("properties").and_then(Json::members).unwrap_or_default() {
                 if !required.contains(name) {
                     continue;
                 }
-                let values: Vec<String> = match property.get("const") {
-                    Some(value) => value.text().map(str::to_owned).into_iter().collect(),
-                    None => property
-                        .reference()
-                        .and_then(|target| self.definitions.get(target))
-                        .and_then(|(_, schema)| schema.get("oneOf")?.items())
-                        .map(|arms| {
-                            arms.iter()
-                                .filter_map(|arm| arm.get("const")?.text().map(str::to_owned))
-                                .collect()
-                        })
-                        .unwrap_or_default(),
+                let (found, values): (_, Vec<String>) = match property.get("const") {
+                    Some(value) => (&mut constants, value.text().map(str::to_owned).into_iter().collect()),
+                    None => {
+                        let values = property
+                            .reference()
+                            .and_then(|target| self.definitions.get(target))
+                            .and_then(|(_, schema)| schema.get("oneOf")?.items())
+                            .unwrap_or_default()
+                            .iter()
+                            .filter_map(|arm| arm.get("const")?.text().map(str::to_owned));
+                        (&mut lists, values.collect())
+                    }
                 };
                 if !values.is_empty() {
-                    conditions.push(Condition::Is { name: name.clone(), values });
+                    found.push(Condition::Is { name: name.clone(), values });
                 }
             }
         }
-        conditions
+        if constants.is_empty() { lists } else { constants }
     }
 
     /// The objects that a definition is composed of, all the way down.

@@ -115,12 +115,6 @@ impl Context<'_> {
             methods.push(method);
             rows.push((variant, ty, format!(" Written as {kind}.")));
         }
-        let numbers = arms.iter().any(|arm| arm.shape == TypeRef::Number);
-        let keeps_numbers = numbers.then(|| {
-            quote!(
-                const KEEPS_NUMBERS: bool = true;
-            )
-        });
         let enumeration = self.enumeration(item, &rows, "kind_union");
         let expected = format!("{} (`{}`)", expected.join(" or "), item.schema_name);
         // Identifiers are keys of tables; floats and objects have no such equality.
@@ -157,7 +151,6 @@ impl Context<'_> {
             #enumeration
             impl support::KindUnion for #name {
                 const EXPECTED: &'static str = #expected;
-                #keeps_numbers
                 #(#methods)*
             }
             #key

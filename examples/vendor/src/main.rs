@@ -15,7 +15,7 @@ use mcp_tasks_types::{JsonError, RawJson, from_str, to_string};
 fn main() -> Result<(), JsonError> {
     // Build and write. The extension's key stands among the core's own.
     let mut meta = RequestMetaObject::new(PROTOCOL_VERSION, ClientCapabilities::new());
-    meta.extra.insert(meta_key::BUDGET.to_owned(), RawJson::new(&Amount::new(Currency::Eur, 250))?);
+    meta.extra.push(meta_key::BUDGET.to_owned(), RawJson::new(&Amount::new(Currency::Eur, 250))?);
     let request = GetBudgetRequest::new(7, GetBudgetRequestParams::new(meta, "tsk_1"));
     println!("{}", to_string(&request)?);
 

@@ -102,7 +102,7 @@ pub fn call_to_v2025_11_25(
     let trace = [params.meta.traceparent, params.meta.tracestate, params.meta.baggage];
     for (name, value) in TRACE.iter().zip(trace) {
         if let Some(value) = value {
-            meta.extra.insert(*name, open::raw(&value));
+            meta.extra.push(*name, open::raw(&value));
         }
     }
     open::merge(&mut meta.extra, open::foreign(params.meta.extra, META_KEYS));
@@ -130,9 +130,9 @@ pub fn call_to_sep_1686(
         meta.extra = open::foreign(given.extra, META_KEYS);
     }
     let mut extra = Extra::new();
-    extra.insert("name", open::raw(&params.name));
+    extra.push("name", open::raw(&params.name));
     if let Some(arguments) = params.arguments {
-        extra.insert("arguments", RawJson::from(arguments));
+        extra.push("arguments", RawJson::from(arguments));
     }
     open::merge(&mut extra, open::foreign(params.extra, CALL_MEMBERS));
     let mut call = sep_1686::TaskAugmentedRequestParams::new(meta);

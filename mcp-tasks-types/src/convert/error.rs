@@ -56,13 +56,7 @@ impl ConvertError {
 
     #[inline]
     pub(super) fn malformed(path: &str, error: &JsonError) -> Self {
-        let reason = error.reason();
-        // A union reads its arm as a text of its own, whose path then stands in the reason.
-        let inner = match reason.strip_prefix('`').and_then(|rest| rest.split_once("`: ")) {
-            Some((inner, reason)) => Self::new(ConvertErrorKind::Malformed, inner, reason),
-            None => Self::new(ConvertErrorKind::Malformed, "", reason),
-        };
-        let inner = if error.path().is_empty() { inner } else { inner.within(error.path()) };
+        let inner = Self::new(ConvertErrorKind::Malformed, error.path(), error.reason());
         if path.is_empty() { inner } else { inner.within(path) }
     }
 

@@ -116,7 +116,7 @@ pub(super) fn foreign(extra: Extra, defined: &[&str]) -> Extra {
     }
     let mut kept = Extra::new();
     for (name, value) in extra.iter().filter(|(name, _)| !defined.contains(name)) {
-        kept.insert(name, value.clone());
+        kept.push(name, value.clone());
     }
     kept
 }
@@ -131,7 +131,7 @@ pub(super) fn merge(into: &mut Extra, more: Extra) {
     let known: BTreeSet<&str> = into.iter().map(|(name, _)| name).collect();
     let fresh: Vec<_> = more.iter().filter(|(name, _)| !known.contains(name)).collect();
     for (name, value) in fresh {
-        into.insert(name, value.clone());
+        into.push(name, value.clone());
     }
 }
 
@@ -274,7 +274,7 @@ impl Members {
     pub(super) fn into_extra(self) -> Extra {
         let mut extra = Extra::new();
         for (name, value) in self.0 {
-            extra.insert(name, value);
+            extra.push(name, value);
         }
         extra
     }
@@ -362,7 +362,7 @@ pub(super) fn foreign_meta(extra: Extra) -> Option<Extra> {
 #[inline]
 pub(super) fn insert_meta(into: &mut Extra, meta: Option<v2025_11_25::RequestMetaObject>) {
     if let Some(kept) = meta.and_then(|meta| foreign_meta(meta.extra)) {
-        into.insert("_meta", raw(&Members::of_extra(&kept)));
+        into.push("_meta", raw(&Members::of_extra(&kept)));
     }
 }
 

@@ -408,7 +408,7 @@ impl From<v2025_11_25::CreateTaskResult> for Snapshot {
         if let Some(meta) = result.meta {
             snapshot.meta = open::foreign(meta.extra, META_KEYS);
             if let Some(text) = meta.model_immediate_response {
-                snapshot.meta.insert(open::IMMEDIATE_RESPONSE, open::raw(&text));
+                snapshot.meta.push(open::IMMEDIATE_RESPONSE, open::raw(&text));
             }
         }
         snapshot

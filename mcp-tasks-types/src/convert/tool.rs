@@ -111,13 +111,13 @@ impl Keywords {
     fn into_extra(self, kind: Option<&str>) -> Extra {
         let mut extra = Extra::new();
         if let Some(kind) = kind {
-            extra.insert("type", open::raw(kind));
+            extra.push("type", open::raw(kind));
         }
         if let Some(properties) = self.properties {
-            extra.insert("properties", properties.into());
+            extra.push("properties", properties.into());
         }
         if let Some(required) = self.required {
-            extra.insert("required", open::raw(&required));
+            extra.push("required", open::raw(&required));
         }
         open::merge(&mut extra, self.extra);
         extra

@@ -7,8 +7,9 @@ use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, Visi
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::fragment::within;
+use super::fragment::{at_member, placed};
 use super::scalar::{Constant, ConstantSeed, OrNull};
+use crate::error::{excerpt, within};
 use crate::extra::Extra;
 use crate::raw::RawJson;
 
@@ -75,7 +76,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
             match self.next_key()? {
                 None => return Ok(None),
                 Some(Key::Known(index)) => return Ok(Some(index)),
-                Some(Key::Unknown(name)) => extra.insert(name, self.value()?),
+                Some(Key::Unknown(name)) => extra.push(name, self.access.next_value()?),
             }
         }
     }
@@ -117,8 +118,11 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         Ok(key)
     }
 
-    fn value<T: Deserialize<'de>>(&mut self) -> Result<T, A::Error> {
-        self.access.next_value()
+    fn value<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.access.next_value_seed(seed).map_err(|error| {
+            let name = self.next.checked_sub(1).and_then(|at| self.names.get(at));
+            placed(&mut self.access, name.copied().unwrap_or_default(), error)
+        })
     }
 
     /// Reads the value of a required member.
@@ -127,7 +131,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     ///
     /// When it does not fit.
     pub fn required<T: Deserialize<'de>>(&mut self, slot: &mut Option<T>) -> Result<(), A::Error> {
-        *slot = Some(self.access.next_value()?);
+        *slot = Some(self.value(PhantomData)?);
         Ok(())
     }
 
@@ -141,7 +145,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         seed: S,
         slot: &mut Option<S::Value>,
     ) -> Result<(), A::Error> {
-        *slot = Some(self.access.next_value_seed(seed)?);
+        *slot = Some(self.value(seed)?);
         Ok(())
     }
 
@@ -151,7 +155,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     ///
     /// When it does not fit.
     pub fn optional<T: Deserialize<'de>>(&mut self, slot: &mut Option<T>) -> Result<(), A::Error> {
-        *slot = self.access.next_value()?;
+        *slot = self.value(PhantomData)?;
         Ok(())
     }
 
@@ -165,7 +169,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         seed: S,
         slot: &mut Option<S::Value>,
     ) -> Result<(), A::Error> {
-        *slot = self.access.next_value_seed(OrNull(seed))?;
+        *slot = self.value(OrNull(seed))?;
         Ok(())
     }
 
@@ -184,7 +188,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     ///
     /// When it is not in the list.
     pub fn tag(&mut self, tags: &'static [&'static str], slot: &mut Option<usize>) -> Result<(), A::Error> {
-        *slot = Some(self.access.next_value_seed(TagSeed(tags))?);
+        *slot = Some(self.value(TagSeed(tags))?);
         Ok(())
     }
 
@@ -198,7 +202,8 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         claimed: bool,
         slot: &mut Slot<T>,
     ) -> Result<(), A::Error> {
-        *slot = if claimed { Slot::Typed(self.value()?) } else { Slot::Raw(self.value()?) };
+        *slot =
+            if claimed { Slot::Typed(self.value(PhantomData)?) } else { Slot::Raw(self.value(PhantomData)?) };
         Ok(())
     }
 
@@ -208,7 +213,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     ///
     /// When the value is another.
     pub fn constant(&mut self, name: &'static str, want: Constant) -> Result<(), A::Error> {
-        self.access.next_value_seed(ConstantSeed { name, want })
+        self.value(ConstantSeed { name, want })
     }
 
     /// Whether a known member has come.
@@ -254,7 +259,7 @@ impl<T: de::DeserializeOwned> Slot<T> {
             Self::Empty => Err(E::custom(format_args!("missing field `{name}`, since {state}"))),
             Self::Typed(value) => Ok(value),
             Self::Raw(raw) => serde_json::from_str(raw.as_str())
-                .map_err(|error| E::custom(format_args!("`{name}`: {}", within(raw.as_str(), &error)))),
+                .map_err(|error| at_member(name, within(raw.as_str(), &error))),
         }
     }
 
@@ -262,7 +267,7 @@ impl<T: de::DeserializeOwned> Slot<T> {
     /// that made it typed.
     pub fn stray(self, name: &'static str, extra: &mut Extra) {
         if let Self::Raw(raw) = self {
-            extra.insert(name, raw);
+            extra.push(name, raw);
         }
     }
 }
@@ -282,7 +287,7 @@ impl Visitor<'_> for TagSeed {
         write!(f, "one of `{}`", self.0.join("`, `"))
     }
     fn visit_str<E: de::Error>(self, text: &str) -> Result<usize, E> {
-        self.0.iter().position(|tag| *tag == text).ok_or_else(|| E::unknown_variant(text, self.0))
+        self.0.iter().position(|tag| *tag == text).ok_or_else(|| E::unknown_variant(&excerpt(text), self.0))
     }
 }
 

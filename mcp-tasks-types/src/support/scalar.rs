@@ -3,7 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{self, DeserializeSeed, Deserializer, Unexpected, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
+
+use crate::decimal;
+use crate::error::excerpt;
+use crate::raw::{FromText, JsonKind, by_text};
 
 /// A constant member's value.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +38,7 @@ impl<'de> DeserializeSeed<'de> for ConstantSeed {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         match self.want {
             Constant::Text(_) => deserializer.deserialize_str(self),
-            Constant::Integer(_) => deserializer.deserialize_i64(self),
+            Constant::Integer(_) => by_text(self, deserializer),
         }
     }
 }
@@ -47,41 +51,49 @@ impl Visitor<'_> for ConstantSeed {
     fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
         match self.want {
             Constant::Text(want) if want == text => Ok(()),
-            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+            _ => Err(E::invalid_value(Unexpected::Str(&excerpt(text)), &self)),
         }
     }
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<(), E> {
+}
+
+impl FromText for ConstantSeed {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Visitor::expecting(self, f)
+    }
+    fn read<E: de::Error>(self, text: &str) -> Result<(), E> {
         match self.want {
-            Constant::Integer(want) if want == number => Ok(()),
-            _ => Err(E::invalid_value(Unexpected::Signed(number), &self)),
-        }
-    }
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<(), E> {
-        match i64::try_from(number) {
-            Ok(number) => self.visit_i64(number),
-            Err(_) => Err(E::invalid_value(Unexpected::Unsigned(number), &self)),
-        }
-    }
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<(), E> {
-        match whole(number) {
-            Some(number) => self.visit_i64(number),
-            None => Err(E::invalid_value(Unexpected::Float(number), &self)),
+            Constant::Integer(want) if number(text).and_then(decimal::integer) == Some(want.into()) => Ok(()),
+            _ => Err(unfit(text, &self)),
         }
     }
 }
 
-/// The integer that a JSON number such as `60000.0` stands for, within the range in which floats are exact.
-pub(crate) fn whole(number: f64) -> Option<i64> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if number.fract() == 0.0 && number.abs() <= EXACT {
-        #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2^53, checked above")]
-        return Some(number as i64);
-    }
-    None
+/// The text, if it is that of a number.
+fn number(text: &str) -> Option<&str> {
+    (JsonKind::of(text) == JsonKind::Number).then_some(text)
 }
 
-macro_rules! integer_seed {
-    ($(#[$doc:meta])* $name:ident, $type:ty, $deserialize:ident, $expected:literal) => {
+/// The error for a value that is not what was expected.
+#[cold]
+fn unfit<E: de::Error>(text: &str, expected: &dyn Expected) -> E {
+    match JsonKind::of(text) {
+        JsonKind::Number => {
+            let is_integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+            let kind = if is_integer { "integer" } else { "floating point" };
+            E::invalid_value(Unexpected::Other(&format!("{kind} `{}`", excerpt(text))), expected)
+        }
+        JsonKind::Bool => E::invalid_type(Unexpected::Bool(text == "true"), expected),
+        JsonKind::String => {
+            let text = text.trim_matches('"');
+            E::invalid_type(Unexpected::Str(&excerpt(text)), expected)
+        }
+        kind => E::invalid_type(super::unexpected(kind), expected),
+    }
+}
+
+macro_rules! number_seed {
+    ($(#[$doc:meta])* $name:ident, $type:ty, $expected:literal, $read:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         #[expect(clippy::exhaustive_structs, reason = "a marker without parts")]
@@ -89,75 +101,32 @@ macro_rules! integer_seed {
         impl<'de> DeserializeSeed<'de> for $name {
             type Value = $type;
             fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<$type, D::Error> {
-                deserializer.$deserialize(self)
+                by_text(self, deserializer)
             }
         }
-        impl Visitor<'_> for $name {
+        impl FromText for $name {
             type Value = $type;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str($expected)
             }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<$type, E> {
-                <$type>::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<$type, E> {
-                <$type>::try_from(number).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<$type, E> {
-                whole(number)
-                    .and_then(|number| <$type>::try_from(number).ok())
-                    .ok_or_else(|| E::invalid_value(Unexpected::Float(number), &self))
+            fn read<E: de::Error>(self, text: &str) -> Result<$type, E> {
+                number(text).and_then($read).ok_or_else(|| unfit(text, &$expected))
             }
         }
     };
 }
 
-integer_seed! {
+number_seed! {
     /// Reads an integer that is not negative; `60000.0` is one, `1.5` and `"1"` are none.
-    Unsigned, u64, deserialize_u64, "an integer that is not negative"
+    Unsigned, u64, "an integer that is not negative", |text| text.parse().ok().or_else(|| u64::try_from(decimal::integer(text)?).ok())
 }
-integer_seed! {
+number_seed! {
     /// Reads an integer; `1.0` is one, `1.5` and `"1"` are none.
-    Integer, i64, deserialize_i64, "an integer"
+    Integer, i64, "an integer", |text| i64::try_from(decimal::integer(text)?).ok()
 }
-
-/// Reads milliseconds that are not negative, and rounds a fraction up: no lifetime and no wait is cut short.
-#[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "a marker without parts")]
-pub struct Millis;
-
-impl<'de> DeserializeSeed<'de> for Millis {
-    type Value = u64;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
-        // Integers come as such all the same; a buffered number would refuse its fraction to an integer.
-        deserializer.deserialize_f64(self)
-    }
-}
-
-impl Visitor<'_> for Millis {
-    type Value = u64;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number of milliseconds that is not negative")
-    }
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<u64, E> {
-        u64::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
-    }
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<u64, E> {
-        Ok(number)
-    }
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<u64, E> {
-        /// The first number that `u64` does not hold.
-        const END: f64 = 18_446_744_073_709_551_616.0;
-        if (0.0..END).contains(&number) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "whole and within the range, checked above"
-            )]
-            return Ok(number.ceil() as u64);
-        }
-        Err(E::invalid_value(Unexpected::Float(number), &self))
-    }
+number_seed! {
+    /// Reads milliseconds that are not negative, and rounds a fraction up: no lifetime and no wait is cut short.
+    Millis, u64, "a number of milliseconds that is not negative", decimal::rounded_up
 }
 
 /// Reads `null` as nothing and everything else through a seed.
@@ -211,7 +180,7 @@ pub fn string_enum<'de, T: StringEnum, D: Deserializer<'de>>(deserializer: D) ->
         fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
             let found =
                 T::NAMES.iter().zip(T::VALUES).find_map(|(name, value)| (*name == text).then_some(*value));
-            found.ok_or_else(|| E::unknown_variant(text, T::NAMES))
+            found.ok_or_else(|| E::unknown_variant(&excerpt(text), T::NAMES))
         }
     }
     deserializer.deserialize_str(NameVisitor(PhantomData))

@@ -1,7 +1,7 @@
 //! What a type does not know it keeps, and what it knows it writes as the protocol wants it.
 
 use mcp_tasks_types::v2026_07_28::{GetTaskResult, JsonRpcRequest, RequestId, TaskState};
-use mcp_tasks_types::{RawJson, RawObject, Timestamp, from_str, to_string};
+use mcp_tasks_types::{Extra, Map, RawJson, RawObject, Timestamp, from_str, to_string};
 
 use crate::read;
 
@@ -128,4 +128,37 @@ fn numbers_of_forms_and_answers_keep_their_spelling() {
     ] {
         assert_eq!(read(name, text).unwrap(), text);
     }
+}
+
+#[test]
+fn unknown_members_are_appended_taken_out_and_sifted() {
+    let raw = |text: &str| RawJson::from_text(text).unwrap();
+    let mut extra: Extra = [("a", raw("1")), ("b", raw("2")), ("a", raw("3"))].into_iter().collect();
+    extra.push("b", raw("4"));
+    let names = |extra: &Extra| {
+        extra.iter().map(|(name, value)| format!("{name}{value}")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(&extra), "a1 b2 a3 b4");
+    assert_eq!(extra.remove("a"), Some(raw("1")));
+    assert_eq!(extra.remove("a"), None);
+    assert_eq!(names(&extra), "b2 b4");
+    extra.extend([("c", raw("5"))]);
+    extra.retain(|_, value| value.as_str() != "2");
+    assert_eq!(extra.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["b", "c"]);
+    let mut map: Map<u8> = [("a", 1), ("b", 2)].into_iter().collect();
+    *map.get_mut("b").unwrap() += 1;
+    assert_eq!((map.remove("a"), map.remove("a"), map.get_mut("a")), (Some(1), None, None));
+    map.retain(|_, value| *value == 0);
+    assert!(map.is_empty());
+}
+
+/// A type's own member has its name to itself.
+#[test]
+fn an_unknown_member_with_the_name_of_a_known_one_is_not_written() {
+    let text = format!(r#"{{"resultType":"complete",{REST},"status":"working"}}"#);
+    let mut task: GetTaskResult = from_str(&text).unwrap();
+    for name in ["taskId", "statusMessage", "status", "resultType"] {
+        task.extra.push(name, RawJson::null());
+    }
+    assert_eq!(to_string(&task).unwrap(), text);
 }

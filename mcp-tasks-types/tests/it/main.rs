@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
 mod convert;
+mod equal;
+mod foreign;
 mod hostile;
 mod keeps;
 mod messages;
@@ -12,10 +14,15 @@ mod refuses;
 mod reports;
 mod round_trip;
 mod samples;
+#[cfg(feature = "schemars")]
+mod schemas;
 mod seed;
 mod unions;
 
 use mcp_tasks_types::{JsonError, RawJson};
+
+/// What came out of reading and writing, or why nothing did.
+pub(crate) type Outcome = Result<RawJson, String>;
 
 /// Reads a value as the type of that schema name and writes it back.
 pub(crate) type RoundTrip = fn(&RawJson) -> Result<RawJson, JsonError>;

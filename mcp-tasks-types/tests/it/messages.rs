@@ -1,15 +1,13 @@
 //! Messages are told by their method and read as what was asked for, not by trial.
 
 use mcp_tasks_types::v2026_07_28::{
-    CallToolRequest, CancelTaskRequest, GetTaskRequest, GetTaskResult, ListToolsRequest, Method, RequestId,
-    TaskStatusNotification, TaskStatusNotificationParams, UpdateTaskRequest,
+    CallToolRequest, CancelTaskRequest, GetTaskRequest, GetTaskResult, JsonRpcMessage, ListToolsRequest,
+    Method, RequestId, TaskStatusNotification, TaskStatusNotificationParams, UpdateTaskRequest,
 };
 use mcp_tasks_types::{
     MessageId, Notification, RawMessage, Request, from_str, header_value, routing_headers, v2025_11_25,
 };
 use serde::de::DeserializeOwned;
-
-use crate::read;
 
 fn result_of<R: Request>(text: &str) -> R::Result
 where
@@ -154,6 +152,37 @@ fn a_raw_message_that_says_something_twice_is_none() {
 /// X-10: a response is a message of its own, told by its members.
 #[test]
 fn json_rpc_messages_are_told_apart() {
-    assert!(read("JSONRPCMessage", r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).is_ok());
-    assert!(read("JSONRPCMessage", r#"{"jsonrpc":"2.0","method":"m"}"#).is_ok());
+    type Is = fn(&JsonRpcMessage) -> bool;
+    let kinds: [(&str, Is); 4] = [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, |m| matches!(m, JsonRpcMessage::ResultResponse(_))),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#, |m| {
+            matches!(m, JsonRpcMessage::ErrorResponse(_))
+        }),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#, |m| matches!(m, JsonRpcMessage::Request(_))),
+        (r#"{"jsonrpc":"2.0","method":"m"}"#, |m| matches!(m, JsonRpcMessage::Notification(_))),
+    ];
+    for (text, _) in kinds {
+        let message: JsonRpcMessage = from_str(text).unwrap();
+        for (other, is) in &kinds {
+            assert_eq!(is(&message), text == *other, "{text} as {other}");
+        }
+    }
+}
+
+/// What is not looked at has to be text all the same.
+#[test]
+fn bytes_that_are_no_utf_8_are_no_message_wherever_they_stand() {
+    for (before, after) in [
+        (&br#"{"jsonrpc":"2.0","vendor":""#[..], &br#"","method":"m"}"#[..]),
+        (br#"{"jsonrpc":"2.0","vendor":{"a":[1,""#, br#""]},"method":"m"}"#),
+        (br#"{"jsonrpc":"2.0","method":"m",""#, br#"":1}"#),
+    ] {
+        let good = [before, b"a", after].concat();
+        assert_eq!(RawMessage::read(&good).unwrap().method(), Some("m"));
+        for bad in [&b"\xff"[..], b"\xc3", b"\xed\xa0\xbd"] {
+            let error = RawMessage::read(&[before, bad, after].concat()).unwrap_err();
+            assert!(error.is_syntax(), "{error}");
+            assert_eq!((error.line(), error.column()), (1, before.len() + 1), "{error}");
+        }
+    }
 }

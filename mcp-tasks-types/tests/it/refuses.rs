@@ -1,7 +1,7 @@
 //! What is no message of a type is refused with the reason and the place.
 
-use mcp_tasks_types::from_str;
-use mcp_tasks_types::v2026_07_28::GetTaskResult;
+use mcp_tasks_types::v2026_07_28::{ElicitResult, GetTaskResult, TaskStatus};
+use mcp_tasks_types::{RawJson, from_str};
 
 use crate::read;
 
@@ -26,7 +26,7 @@ fn a_lifetime_that_is_none_is_refused() {
     for (lifetime, reason) in [
         ("-1", "integer `-1`, expected an integer that is not negative"),
         ("1.5", "floating point `1.5`, expected an integer that is not negative"),
-        ("1e400", "number out of range"),
+        ("1e400", "floating point `1e400`, expected an integer that is not negative"),
         ("18446744073709551616", "expected an integer that is not negative"),
         ("\"900000\"", "string \"900000\", expected an integer that is not negative"),
         ("true", "boolean `true`"),
@@ -117,6 +117,10 @@ fn an_answer_with_neither_of_two_members_is_refused_where_one_is_needed() {
         check("InputRequiredResult", &format!(r#"{{"resultType":"input_required"{members}}}"#), reason);
     }
     assert!(read("InputRequiredResult", r#"{"resultType":"input_required","requestState":"s"}"#).is_ok());
+    // Null for an optional member is its absence, here as everywhere.
+    for members in [r#""requestState":null"#, r#""inputRequests":null,"requestState":null"#] {
+        check("InputRequiredResult", &format!(r#"{{"resultType":"input_required",{members}}}"#), reason);
+    }
 }
 
 #[test]
@@ -155,7 +159,7 @@ fn the_value_at_fault_is_named_by_its_path() {
         (
             "CallToolResultResponse",
             r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text"}]}}"#.to_owned(),
-            "`result`: `content[0]`: missing field `text`",
+            "`result.content[0]`: missing field `text`",
         ),
         (
             "GetTaskResult",
@@ -163,12 +167,129 @@ fn the_value_at_fault_is_named_by_its_path() {
                 r#""status":"working""#,
                 r#""inputRequests":{"k":{"method":"elicitation/create","params":{"message":1}}},"status":"input_required""#,
             ),
-            "`inputRequests`: `k.params`: `message`: ",
+            "`inputRequests.k.params.message`: ",
         ),
     ] {
         let error = read(name, &text).unwrap_err();
         assert!(error.starts_with(path), "{error}");
     }
+}
+
+/// What is kept as text first is looked at when it has been read to its end, which must not lose its name.
+#[test]
+fn the_value_at_fault_is_named_in_whatever_place_it_stands() {
+    let completed = r#""status":"completed","result":null"#;
+    let first = with(r#""status":"working""#, completed);
+    let last = with(r#""status":"working","#, "").replace("900000", &format!("1,{completed}"));
+    for (generation, name, text, path, value) in [
+        ("2025-11-25", "CallToolRequestParams", r#"{"name":"x","arguments":5,"_meta":{}}"#, "arguments", "5"),
+        ("2025-11-25", "CallToolRequestParams", r#"{"_meta":{},"name":"x","arguments":5}"#, "arguments", "5"),
+        (
+            "2025-11-25",
+            "CallToolRequestParams",
+            r#"{"name":"x","arguments":[1],"task":{}}"#,
+            "arguments",
+            "[1]",
+        ),
+        (
+            "2025-11-25",
+            "CallToolRequest",
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":5}}"#,
+            "params.arguments",
+            "5",
+        ),
+        (
+            "2025-11-25",
+            "CallToolRequest",
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"arguments":3},"name":2}}"#,
+            "params.name",
+            "2",
+        ),
+        ("2026-07-28", "NumberSchema", r#"{"type":"number","minimum":"x"}"#, "minimum", r#""x""#),
+        (
+            "2026-07-28",
+            "NumberSchema",
+            r#"{"minimum":{"minimum":1},"type":"number"}"#,
+            "minimum",
+            r#"{"minimum":1}"#,
+        ),
+        ("2026-07-28", "ElicitResult", r#"{"action":"accept","content":{"a":1,"b":{}}}"#, "content.b", "{}"),
+        (
+            "2026-07-28",
+            "ElicitResult",
+            r#"{"content":{"a":[2],"b":true},"action":"accept"}"#,
+            "content.a[0]",
+            "2",
+        ),
+        ("2026-07-28", "JSONRPCRequest", r#"{"jsonrpc":"2.0","method":"x","id":1.5}"#, "id", "1.5"),
+        ("2026-07-28", "GetTaskResult", &first, "result", "null"),
+        ("2026-07-28", "GetTaskResult", &last, "result", "null"),
+        ("2026-07-28", "ContentBlock", r#"{"type":"video"}"#, "type", r#""video""#),
+        ("2026-07-28", "ContentBlock", r#"{"type":"video","a":1}"#, "type", r#""video""#),
+        ("2026-07-28", "ContentBlock", r#"{"a":{"b":1},"type":"video"}"#, "type", r#""video""#),
+        (
+            "2026-07-28",
+            "ContentBlock",
+            r#"{"annotations":{"priority":"1"},"text":"a","type":"text"}"#,
+            "annotations.priority",
+            r#""1""#,
+        ),
+    ] {
+        let round_trip = crate::round_trip(generation, name).unwrap();
+        let error = round_trip(&RawJson::from_text(text).unwrap()).expect_err(text);
+        assert_eq!(error.path(), path, "{text}\n{error}");
+        assert!(!error.reason().starts_with('`'), "{error}");
+        // The place is that where the value ends, wherever the reader has come to.
+        let end = text.rfind(value).unwrap() + value.len();
+        assert_eq!((error.line(), error.column()), (1, end), "{text}\n{error}");
+        assert!(error.to_string().ends_with(&format!(" at line 1 column {end}")), "{error}");
+    }
+}
+
+/// A name that looks like a path is a name.
+#[test]
+fn a_name_with_the_marks_of_a_path_in_it_stays_one_name() {
+    let text = r#"{"action":"accept","content":{"a`: `b.c[0]":null}}"#;
+    let error = from_str::<ElicitResult>(text).unwrap_err();
+    assert_eq!(error.path(), r#"content["a`: `b.c[0]"]"#);
+    assert!(error.reason().starts_with("invalid type: null"), "{error}");
+}
+
+#[test]
+fn the_text_of_an_error_is_short_whatever_was_sent() {
+    let long = "x".repeat(1 << 20);
+    let deep = format!(r#"{{"vendor":{}tru"#, "[".repeat(100_000));
+    let nested = format!(r#"{{"_meta":{}5{}}}"#, r#"{"k":"#.repeat(60), "}".repeat(60));
+    for (name, text) in [
+        ("ContentBlock", format!(r#"{{"type":"{long}"}}"#)),
+        ("TaskStatus", format!(r#""{long}""#)),
+        ("Tool", format!(r#"{{"name":["{long}"]}}"#)),
+        ("ElicitResult", format!(r#"{{"action":"accept","content":{{"{long}":null}}}}"#)),
+        ("ElicitResult", format!(r#"{{"action":"accept","content":{{"{long}":1,"{long}":1}}}}"#)),
+        ("GetTaskResult", with("900000", &format!("\"{long}\""))),
+        ("GetTaskResult", with("2026-08-21T10:30:00Z", &long)),
+        ("GetTaskResult", with("\"complete\"", &format!("\"{long}\""))),
+        ("Tool", deep),
+        ("Tool", nested),
+    ] {
+        let error = match RawJson::from_text(&text) {
+            Ok(raw) => crate::round_trip("2026-07-28", name).unwrap()(&raw).err(),
+            Err(error) => Some(error),
+        };
+        let Some(error) = error else { continue };
+        let shown = &text[..text.len().min(80)];
+        assert!(
+            error.to_string().len() < 3_000 && error.path().len() < 1_500,
+            "{shown}: {}",
+            error.to_string().len()
+        );
+        assert!(format!("{error:?}").len() < 4_000, "{shown}");
+    }
+    let error = "x".repeat(1 << 20).parse::<TaskStatus>().unwrap_err().to_string();
+    assert!(error.len() < 1_000 && error.contains("`working`"), "{}", error.len());
+    // What is expected is said after what was sent, and is not cut off.
+    let error = read("GetTaskResult", &with("900000", &format!("\"{long}\""))).unwrap_err();
+    assert!(error.contains("expected an integer that is not negative at line 1"), "{}", &error[..200]);
 }
 
 #[test]

@@ -21,6 +21,16 @@ fn p006_a_handle_without_its_discriminator_is_no_empty_success() {
     assert!(error.contains("`content`"), "{error}");
     let error = from_str::<CallToolResponse>(&format!(r#"{{"resultType":"stream",{TASK}}}"#)).unwrap_err();
     assert!(error.to_string().contains("stream"), "{error}");
+    // The discriminator alone decides what it is; a fault elsewhere is told as the fault that it is.
+    for (from, to, path, reason) in [
+        ("\"working\"", "\"paused\"", "status", "unknown variant `paused`"),
+        ("\"working\"", "7", "status", "invalid type: integer `7`"),
+        (r#""status":"working","#, "", "", "missing field `status`"),
+    ] {
+        let text = format!(r#"{{"resultType":"task",{TASK}}}"#).replace(from, to);
+        let error = from_str::<CallToolResponse>(&text).unwrap_err();
+        assert!(error.path() == path && error.reason().contains(reason), "{error}");
+    }
 }
 
 /// The types' half: a legacy answer that holds a task is one, and no member is lost beside it.

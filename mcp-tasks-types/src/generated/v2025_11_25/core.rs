@@ -6039,7 +6039,6 @@ impl From<Vec<String>> for ElicitValue {
 }
 impl support::KindUnion for ElicitValue {
     const EXPECTED: &'static str = "a string or a number or a boolean or an array (`ElicitValue`)";
-    const KEEPS_NUMBERS: bool = true;
     #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))

@@ -2181,7 +2181,7 @@ impl serde::Serialize for CallToolResult {
 pub enum CallToolResponse {
     /// With `resultType` `input_required`.
     InputRequired(InputRequiredResult),
-    /// With `resultType` `task` and with `status` `working` or `input_required` or `completed` or `failed` or `cancelled`.
+    /// With `resultType` `task`.
     Task(CreateTaskResult),
     /// Anything else.
     Complete(CallToolResult),
@@ -2221,19 +2221,13 @@ impl From<CallToolResult> for CallToolResponse {
     }
 }
 impl support::MemberUnion for CallToolResponse {
-    const EXPECTED: &'static str = "an object of type `CallToolResponse`: `InputRequiredResult` (with `resultType` `input_required`), or `CreateTaskResult` (with `resultType` `task` and with `status` `working` or `input_required` or `completed` or `failed` or `cancelled`), or `CallToolResult` (anything else)";
+    const EXPECTED: &'static str = "an object of type `CallToolResponse`: `InputRequiredResult` (with `resultType` `input_required`), or `CreateTaskResult` (with `resultType` `task`), or `CallToolResult` (anything else)";
     #[inline]
     fn arm(members: &support::Present) -> Option<usize> {
         if members.is("resultType", &["input_required"]) {
             return Some(0);
         }
-        if members.is("resultType", &["task"])
-            && members
-                .is(
-                    "status",
-                    &["working", "input_required", "completed", "failed", "cancelled"],
-                )
-        {
+        if members.is("resultType", &["task"]) {
             return Some(1);
         }
         Some(2)
@@ -5652,7 +5646,6 @@ impl From<Vec<String>> for ElicitValue {
 }
 impl support::KindUnion for ElicitValue {
     const EXPECTED: &'static str = "a string or a number or a boolean or an array (`ElicitValue`)";
-    const KEEPS_NUMBERS: bool = true;
     #[inline]
     fn string(text: String) -> Option<Self> {
         Some(Self::String(text))

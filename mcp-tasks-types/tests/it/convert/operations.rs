@@ -52,7 +52,7 @@ fn the_gateways_own_keys_come_first() {
     );
     let mut own: v2026_07_28::RequestMetaObject = read(OWN);
     own.progress_token = Some(2.into());
-    own.extra.insert("v/k", read("2"));
+    own.extra.push("v/k", read("2"));
     let c = call_to_v2026_07_28(b, own.clone()).unwrap();
     assert_eq!(c.meta, own);
 }

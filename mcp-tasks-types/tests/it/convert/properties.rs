@@ -77,7 +77,7 @@ prop_compose! {
         task.status_message = message;
         task.poll_interval_ms = poll;
         for (name, value) in extra {
-            task.extra.insert(name, RawJson::from_text(value).unwrap());
+            task.extra.push(name, RawJson::from_text(value).unwrap());
         }
         task
     }
