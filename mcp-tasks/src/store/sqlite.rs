@@ -5,7 +5,6 @@
 //! thread. A lock keeps a second process out.
 
 mod file;
-mod lock;
 mod rows;
 mod writer;
 
@@ -16,9 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mcp_tasks_types::{TaskId, Timestamp};
 use rusqlite::{Connection, ErrorCode};
 
-use self::lock::Lock;
 use self::rows::Head;
-use self::writer::{Write, Writer};
+use super::lock::{Lock, resolve};
+use super::writer::{Write, Writer};
 use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
 use crate::error::with_causes;
 use crate::owner::Owner;
@@ -37,7 +36,7 @@ pub struct SqliteStore {
 /// What is given back on closing, in the order of the members.
 struct Open {
     readers: Vec<Connection>,
-    writer: Writer,
+    writer: Writer<Connection>,
     _lock: Lock,
 }
 
@@ -63,14 +62,14 @@ impl SqliteStore {
     }
 
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
-        let path = lock::resolve(&path)?;
-        let lock = Lock::take(&path)?;
-        let connection = file::open(&path).map_err(|err| in_file(&path, err))?;
+        let path = resolve(&path)?;
+        let lock = Lock::beside(&path, file::is_open_elsewhere)?;
+        let mut connection = file::open(&path).map_err(|err| in_file(&path, err))?;
         lock.vouch_for(&path);
         let feed = ChangeFeed::default();
-        let writer = Writer::start(connection, feed.clone()).map_err(|err| {
-            StoreError::new(StoreErrorKind::Unavailable, "the writing thread cannot be started")
-                .with_source(err)
+        let told = feed.clone();
+        let writer = Writer::start("mcp-tasks-sqlite", move |batch| {
+            writer::run(&mut connection, batch, &told);
         })?;
         let open = Open { readers: Vec::new(), writer, _lock: lock };
         Ok(Self { path, feed, open: Mutex::new(Some(open)) })

@@ -1,6 +1,7 @@
 //! What becomes of jobs that share a commit.
 
 use std::error::Error as _;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -12,6 +13,8 @@ use super::*;
 use crate::owner::Owner;
 use crate::record::{TaskRecord, ToolFingerprint};
 use crate::store::Change;
+use crate::store::writer::{Write, Writer};
+use crate::store::{StoreError, StoreErrorKind};
 
 /// Fails when its transaction is committed, and not before.
 const FAILS_LATE: &str = "PRAGMA defer_foreign_keys = ON; INSERT INTO params VALUES ('nobody', '{}')";
@@ -21,7 +24,7 @@ type Answer = Receiver<Result<TaskRecord, StoreError>>;
 struct Bench {
     connection: Connection,
     feed: ChangeFeed,
-    batch: Vec<Box<dyn Job>>,
+    batch: Vec<Box<dyn Job<Connection>>>,
     folder: TempDir,
 }
 
@@ -204,10 +207,10 @@ fn changes_are_told_in_the_order_of_versions() {
 /// What is queued while the disk is busy shares the next commit.
 #[test]
 fn callers_that_come_together_share_a_commit() {
-    let Bench { connection, feed, folder, .. } = Bench::new();
+    let Bench { mut connection, feed, folder, .. } = Bench::new();
     let other = Connection::open(folder.path().join("tasks.db")).unwrap();
     let seen = || other.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0)).unwrap();
-    let writer = Writer::start(connection, feed).unwrap();
+    let writer = Writer::start("writer", move |batch| run(&mut connection, batch, &feed)).unwrap();
     let jobs = writer.jobs().unwrap();
     let (go, gate) = mpsc::channel::<()>();
     let (entered, entrance) = mpsc::channel::<()>();
