@@ -28,6 +28,7 @@ use crate::store::{StoreError, StoreErrorKind};
 const TRIES: u32 = 100;
 
 /// How far symbolic links are followed.
+#[cfg(feature = "sqlite")]
 const MAX_LINKS: usize = 40;
 
 /// The lock, as long as it is there.
@@ -38,6 +39,7 @@ pub(super) struct Lock {
 }
 
 /// The one name that a database has after symbolic links, whether or not it exists yet.
+#[cfg(feature = "sqlite")]
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
     let unavailable = |err| {
         let message = format!("the file `{}` cannot be reached", path.display());

@@ -156,8 +156,8 @@ impl Batch {
         let state = self.state.borrow();
         let prepared = || state.job.heads.iter().chain(&state.done.heads);
         let made = prepared().filter_map(|(_, change)| change.head.as_ref());
-        let made = made.filter(|head| head.same_call.as_deref() == Some(call)).map(|head| head.id.clone());
-        made.last().or_else(|| {
+        let mut made = made.filter(|head| head.same_call.as_deref() == Some(call));
+        made.next().map(|head| head.id.clone()).or_else(|| {
             let known = self.read().heads.call(call).map(|head| head.id.clone());
             known.filter(|id| prepared().all(|(changed, _)| changed != id))
         })

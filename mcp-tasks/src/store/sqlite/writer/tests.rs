@@ -161,8 +161,7 @@ fn panic_is_one_callers_error() {
     let first = bench.insert("a");
     let second = bench.add(|connection| {
         rows::insert(connection, &head("b", 1))?;
-        let nobody: Option<TaskRecord> = None;
-        Ok(nobody.unwrap())
+        panic!("a fault of ours")
     });
     let third = bench.insert("c");
     bench.run();
