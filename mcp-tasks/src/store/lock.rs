@@ -13,9 +13,8 @@
 #[cfg(feature = "sqlite")]
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io;
 #[cfg(feature = "sqlite")]
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;

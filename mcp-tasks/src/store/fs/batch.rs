@@ -383,7 +383,11 @@ impl Batch {
             let mut state = self.state.borrow_mut();
             state.steps.clear();
             state.appended.extend(prepared.appended);
-            state.unsettled.extend(prepared.heads.into_keys());
+            for (id, change) in prepared.heads {
+                // Those that have their names are not there any more.
+                change.temporary.iter().for_each(|temporary| remove_if_there(temporary));
+                state.unsettled.insert(id);
+            }
             return Err(err);
         }
         let mut shared = self.publish();
@@ -490,3 +494,6 @@ impl Prepared {
         self.heads.insert(id, change);
     }
 }
+
+#[cfg(test)]
+mod tests;
