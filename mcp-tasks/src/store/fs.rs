@@ -29,7 +29,7 @@ use crate::record::{SharedRecord, StepRecord, TaskRecord};
 
 /// A store in a folder of JSON files.
 ///
-/// Memory holds of each task what [`Parts::Head`] gives, its result included, and about 1 KiB of indexes; opening reads
+/// Memory holds of each task what [`Parts::Head`] gives, with indexes about 2 KiB and its result; opening reads
 /// every task's file. It is for up to some ten thousand tasks; `SqliteStore` is for more.
 pub struct FsStore {
     path: PathBuf,
