@@ -82,6 +82,7 @@
 //! | `stdio` | serving over standard input and output | yes |
 //! | `http` | serving over HTTP, as an axum router | |
 //! | `sqlite` | `SqliteStore`, the embedded durable store: one process, one file | |
+//! | `fs` | `FsStore`, a durable store of JSON files that people can read: one process, one folder | |
 
 mod clock;
 mod context;
@@ -122,6 +123,8 @@ pub use output::{ToolOutput, ToolReturn};
 pub use owner::Owner;
 pub use record::{SharedRecord, TaskRecord};
 pub use server::{Server, ServerBuilder};
+#[cfg(feature = "fs")]
+pub use store::FsStore;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteStore;
 pub use store::{MemoryStore, Store, StoreError, StoreErrorKind};

@@ -4,10 +4,17 @@
 //! durable. Every backend passes the same suite, `testing::store_contract`, with the memory store as the reference.
 
 mod dynamic;
+#[cfg(feature = "fs")]
+mod fs;
+mod heads;
+#[cfg(any(feature = "sqlite", feature = "fs"))]
+mod lock;
 mod memory;
 mod sealed;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "sqlite", feature = "fs"))]
+mod writer;
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -18,6 +25,8 @@ use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::broadcast;
 
 pub(crate) use dynamic::DynStore;
+#[cfg(feature = "fs")]
+pub use fs::FsStore;
 pub use memory::MemoryStore;
 pub use sealed::{Seal, SealError, SealedStore};
 #[cfg(feature = "sqlite")]

@@ -2,7 +2,7 @@
 //!
 //! Run `report --http 127.0.0.1:8000`, call the tool `generate_report`, poll the task with
 //! `tasks/get`, answer `approve_outline` with `tasks/update`, and poll for the result.
-//! With `--store sqlite:PATH` you can end the process between any two of these and start it again.
+//! With `--store sqlite:PATH` or `--store fs:PATH` you can end the process between any two of these and start it again.
 #![expect(clippy::print_stderr, reason = "a program for the terminal; standard output is the protocol's")]
 
 use std::{
@@ -14,8 +14,8 @@ use std::{
 };
 
 use mcp_tasks::{
-    Answer, Input, Interrupted, MemoryStore, Server, SqliteStore, Store, TaskContext, ToolError, task_tool,
-    tool_type,
+    Answer, FsStore, Input, Interrupted, MemoryStore, Server, SqliteStore, Store, TaskContext, ToolError,
+    task_tool, tool_type,
     transport::{
         http::{HttpOptions, bind_http},
         stdio::serve_stdio,
@@ -94,7 +94,9 @@ usage: report (--stdio | --http ADDRESS) [OPTIONS]
   --stdio                      serve standard input and output
   --http ADDRESS               serve HTTP at http://ADDRESS/mcp; a port alone is one of this
                                machine, port 0 takes any
-  --store memory|sqlite:PATH   where tasks live (memory)
+  --store memory|sqlite:PATH|fs:PATH
+                               where tasks live: nowhere for long (memory), in a file, or in a
+                               folder of JSON files
   --poll-ms N                  how often clients should ask (1000)
   --lenient-inputs             ask also clients that do not declare elicitation
   --steps N                    let the worker pass N step boundaries, then hold";
@@ -125,6 +127,7 @@ impl Serve {
 enum StoreChoice {
     Memory,
     Sqlite(PathBuf),
+    Fs(PathBuf),
 }
 
 impl Options {
@@ -171,7 +174,8 @@ impl StoreChoice {
         match text.split_once(':') {
             None if text == "memory" => Ok(Self::Memory),
             Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(path.into())),
-            _ => Err("a store is `memory` or `sqlite:PATH`"),
+            Some(("fs", path)) if !path.is_empty() => Ok(Self::Fs(path.into())),
+            _ => Err("a store is `memory`, `sqlite:PATH` or `fs:PATH`"),
         }
     }
 }
@@ -227,6 +231,7 @@ async fn run(options: Options) -> Result<(), Failure> {
         match &options.store {
             StoreChoice::Memory => serve(MemoryStore::new(), &options).await,
             StoreChoice::Sqlite(path) => serve(SqliteStore::open(path).await?, &options).await,
+            StoreChoice::Fs(path) => serve(FsStore::open(path).await?, &options).await,
         }
     };
     tokio::select! {

@@ -33,10 +33,15 @@ pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The program with a store.
+/// The program with a store in a file.
 pub(crate) fn report(store: &Path) -> Command {
+    report_with(&format!("sqlite:{}", store.display()))
+}
+
+/// The program with any store.
+pub(crate) fn report_with(store: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_report"));
-    command.arg("--store").arg(format!("sqlite:{}", store.display())).args(["--poll-ms", "20"]);
+    command.args(["--store", store, "--poll-ms", "20"]);
     command
 }
 

@@ -1,24 +1,23 @@
 //! The embedded durable store: one process, one SQLite file.
 //!
-//! One thread writes, in WAL mode with `synchronous=FULL`, and commits before a call returns. Readers have connections
-//! of their own and read in the caller's thread: a point read takes a few microseconds, less than a hop to another
+//! One thread writes, in WAL mode with `synchronous=FULL`, and commits before a call returns; calls that come at the same
+//! time share a commit. Readers have connections of their own and read in the caller's thread: a point read takes a few microseconds, less than a hop to another
 //! thread. A lock keeps a second process out.
 
 mod file;
-mod lock;
 mod rows;
+mod writer;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_tasks_types::{TaskId, Timestamp};
 use rusqlite::{Connection, ErrorCode};
-use tokio::sync::oneshot;
 
-use self::lock::Lock;
 use self::rows::Head;
+use super::lock::{Lock, resolve};
+use super::writer::{Write, Writer};
 use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
 use crate::error::with_causes;
 use crate::owner::Owner;
@@ -37,38 +36,8 @@ pub struct SqliteStore {
 /// What is given back on closing, in the order of the members.
 struct Open {
     readers: Vec<Connection>,
-    writer: Writer,
+    writer: Writer<Connection>,
     _lock: Lock,
-}
-
-type Job = Box<dyn FnOnce(&mut Connection) + Send>;
-
-struct Writer {
-    jobs: Option<mpsc::Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Writer {
-    fn start(mut connection: Connection) -> std::io::Result<Self> {
-        let (jobs, queue) = mpsc::channel::<Job>();
-        let thread = thread::Builder::new().name("mcp-tasks-sqlite".to_owned()).spawn(move || {
-            for job in queue {
-                job(&mut connection);
-            }
-        })?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        // The thread ends, and its connection closes, when everything that was queued is done.
-        drop(self.jobs.take());
-        if let Some(thread) = self.thread.take() {
-            // A thread that panicked has closed its connection as well.
-            let _ = thread.join();
-        }
-    }
 }
 
 impl SqliteStore {
@@ -93,16 +62,17 @@ impl SqliteStore {
     }
 
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
-        let path = lock::resolve(&path)?;
-        let lock = Lock::take(&path)?;
-        let connection = file::open(&path).map_err(|err| in_file(&path, err))?;
+        let path = resolve(&path)?;
+        let lock = Lock::beside(&path, file::is_open_elsewhere)?;
+        let mut connection = file::open(&path).map_err(|err| in_file(&path, err))?;
         lock.vouch_for(&path);
-        let writer = Writer::start(connection).map_err(|err| {
-            StoreError::new(StoreErrorKind::Unavailable, "the writing thread cannot be started")
-                .with_source(err)
+        let feed = ChangeFeed::default();
+        let told = feed.clone();
+        let writer = Writer::start("mcp-tasks-sqlite", move |batch| {
+            writer::run(&mut connection, batch, &told);
         })?;
         let open = Open { readers: Vec::new(), writer, _lock: lock };
-        Ok(Self { path, feed: ChangeFeed::default(), open: Mutex::new(Some(open)) })
+        Ok(Self { path, feed, open: Mutex::new(Some(open)) })
     }
 
     fn opened(&self) -> MutexGuard<'_, Option<Open>> {
@@ -110,23 +80,15 @@ impl SqliteStore {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does work in a transaction on the writing thread; it is durable when this returns. What changed is told there
+    /// Does work on the writing thread, in a transaction that it may share; it is durable when this returns. What changed is told there
     /// and then, so that it is told even if the caller has gone away.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
         tell: impl FnOnce(&ChangeFeed, &T) + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        let feed = self.feed.clone();
-        let job: Job = Box::new(move |connection| {
-            let result = in_transaction(connection, work);
-            if let Ok(value) = &result {
-                tell(&feed, value);
-            }
-            let _ = sender.send(result);
-        });
-        let jobs = self.opened().as_ref().and_then(|open| open.writer.jobs.clone());
+        let (job, receiver) = Write::new(work, tell);
+        let jobs = self.opened().as_ref().and_then(|open| open.writer.jobs());
         jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(closed)?;
         receiver.await.unwrap_or_else(|_| Err(closed())).map_err(|err| in_file(&self.path, err))
     }
@@ -149,17 +111,6 @@ impl SqliteStore {
     }
 }
 
-fn in_transaction<T>(
-    connection: &mut Connection,
-    work: impl FnOnce(&Connection) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let transaction =
-        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
-    let result = work(&transaction)?;
-    transaction.commit().map_err(failed)?;
-    Ok(result)
-}
-
 fn closed() -> StoreError {
     StoreError::new(StoreErrorKind::Unavailable, "the store is closed")
 }
@@ -174,7 +125,18 @@ fn in_file(path: &Path, mut err: StoreError) -> StoreError {
 
 /// A failure of SQLite, as those know it who act on it; [`in_file`] adds which file it is.
 fn failed(err: rusqlite::Error) -> StoreError {
-    let (kind, message) = match &err {
+    let (kind, message) = meaning(&err);
+    StoreError::new(kind, message).with_source(err)
+}
+
+/// The same for one of several whom it befell.
+fn failed_for_all(err: &Arc<rusqlite::Error>) -> StoreError {
+    let (kind, message) = meaning(err);
+    StoreError::new(kind, message).with_source(Arc::clone(err))
+}
+
+fn meaning(err: &rusqlite::Error) -> (StoreErrorKind, &'static str) {
+    match err {
         rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
                 (StoreErrorKind::Corrupt, "the database is damaged")
@@ -191,8 +153,7 @@ fn failed(err: rusqlite::Error) -> StoreError {
             (StoreErrorKind::Corrupt, "the database holds unknown values")
         }
         _ => (StoreErrorKind::Unavailable, "the database failed"),
-    };
-    StoreError::new(kind, message).with_source(err)
+    }
 }
 
 impl Store for SqliteStore {

@@ -15,6 +15,8 @@ mod engine_restart;
 #[cfg(feature = "sqlite")]
 mod engine_sqlite;
 mod faulty_store;
+#[cfg(feature = "fs")]
+mod fs;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_client;
 #[cfg(all(feature = "http", feature = "macros"))]
@@ -36,7 +38,7 @@ mod stdio_process;
 #[cfg(all(feature = "stdio", feature = "macros"))]
 mod stdio_wire;
 mod store;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "fs"))]
 mod store_model;
 mod store_rules;
 mod store_sealed;

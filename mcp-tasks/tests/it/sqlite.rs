@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::record;
 
-struct File {
+pub(crate) struct File {
     path: PathBuf,
     _folder: TempDir,
 }
@@ -25,7 +25,7 @@ impl Backend for File {
     }
 }
 
-fn fresh() -> File {
+pub(crate) fn fresh() -> File {
     let folder = tempfile::tempdir().unwrap();
     File { path: folder.path().join("tasks.db"), _folder: folder }
 }

@@ -1,15 +1,11 @@
-//! Random calls: the SQLite store answers as the memory store does, across restarts too.
-
-use std::path::Path;
+//! Random calls: every durable store answers as the memory store does, across restarts too.
 
 use mcp_tasks::lifecycle::{Event, Outcome, apply};
 use mcp_tasks::record::{InputRecord, StepRecord};
 use mcp_tasks::store::{Claim, Parts};
-use mcp_tasks::testing::reopened;
+use mcp_tasks::testing::{Backend, reopened};
 use mcp_tasks::types::{RawJson, RawObject, TaskId, Timestamp};
-use mcp_tasks::{
-    MemoryStore, Owner, SharedRecord, SqliteStore, Store, StoreError, StoreErrorKind, TaskRecord,
-};
+use mcp_tasks::{MemoryStore, Owner, SharedRecord, Store, StoreError, StoreErrorKind, TaskRecord};
 use proptest::prelude::*;
 
 use crate::support::record;
@@ -160,30 +156,40 @@ async fn loaded(store: &impl Store, id: u8) -> Option<SharedRecord> {
     store.load(&id_of(id), Parts::Whole).await.unwrap()
 }
 
-async fn compare(path: &Path, calls: Vec<Call>) -> Result<(), TestCaseError> {
+async fn compare(backend: &impl Backend, calls: Vec<Call>) -> Result<(), TestCaseError> {
     let mut memory = MemoryStore::new();
-    let mut sqlite = SqliteStore::open(path).await.unwrap();
+    let mut store = backend.open().await.unwrap();
     for (step, call) in (0..).zip(&calls) {
         if matches!(call, Call::Reopen) {
             memory = reopened(&memory);
-            drop(sqlite);
-            sqlite = SqliteStore::open(path).await.unwrap();
+            drop(store);
+            store = backend.open().await.unwrap();
         }
-        let (wanted, seen) = (make(&memory, call, step).await, make(&sqlite, call, step).await);
+        let (wanted, seen) = (make(&memory, call, step).await, make(&store, call, step).await);
         prop_assert_eq!(&wanted, &seen, "{:?}", call);
         for id in 0..4 {
-            prop_assert_eq!(loaded(&memory, id).await, loaded(&sqlite, id).await, "after {:?}", call);
+            prop_assert_eq!(loaded(&memory, id).await, loaded(&store, id).await, "after {:?}", call);
         }
     }
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
-    #[test]
-    fn sqlite_answers_as_memory_does(calls in prop::collection::vec(any_call(), 1..50)) {
-        let folder = tempfile::tempdir().unwrap();
+fn compare_all<B: Backend>(fresh: impl Fn() -> B) {
+    let config = ProptestConfig { cases: 48, ..ProptestConfig::default() };
+    proptest!(config, |(calls in prop::collection::vec(any_call(), 1..50))| {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(compare(&folder.path().join("tasks.db"), calls))?;
-    }
+        runtime.block_on(compare(&fresh(), calls))?;
+    });
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_answers_as_memory_does() {
+    compare_all(crate::sqlite::fresh);
+}
+
+#[cfg(feature = "fs")]
+#[test]
+fn fs_answers_as_memory_does() {
+    compare_all(crate::fs::fresh);
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::failed;
 use crate::store::{StoreError, StoreErrorKind};
@@ -51,6 +51,24 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(BUSY).map_err(failed)?;
     Ok(connection)
+}
+
+/// Whether somebody has the database open, by SQLite's own locks, which go by the file and not by its name: as long as
+/// a connection in WAL mode is open, nobody else gets the exclusive lock. Nothing is written.
+pub(super) fn is_open_elsewhere(database: &Path) -> bool {
+    let probe = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(database, flags)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")
+    };
+    // Whatever else is wrong with the file is told when it is opened.
+    probe().is_err_and(|err| {
+        matches!(err.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    })
 }
 
 fn corrupt(what: &str) -> StoreError {

@@ -1,24 +1,25 @@
-//! Keeping a second process out of a database, under whatever name it comes.
+//! Keeping a second process out of a store on disk, under whatever name it comes.
 //!
-//! A lock on a file beside the database decides: it is given back with the file, or by the end of the process. It is not
-//! SQLite's own exclusive mode, which would lock out our own readers. The file's name is that of the database after
-//! symbolic links, and the file says which database it guards. Where it does not (it is new, since somebody has deleted
-//! the one before, or the database was moved) and where the database has further hard links, SQLite is asked in
-//! addition whether anybody has the database open.
+//! A lock on a file decides: it is given back with the file, or by the end of the process. For a database it is a file
+//! beside it, not SQLite's own exclusive mode, which would lock out our own readers. The file's name is that of the
+//! database after symbolic links, and the file says which database it guards. Where it does not (it is new, since
+//! somebody has deleted the one before, or the database was moved) and where the database has further hard links, the
+//! store is asked in addition whether anybody has the database open. A folder has its lock file inside, and its store
+//! looks before each write whether the file is still there.
 //!
-//! What remains: whoever deletes the lock file of a database that is just being made, or shares a file between
+//! What remains: whoever deletes the lock file of a database that is just being made, or shares a store between
 //! machines over a file system whose locks do not reach that far, can still let two in.
 
+#[cfg(feature = "sqlite")]
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+#[cfg(feature = "sqlite")]
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
-
+#[cfg(feature = "sqlite")]
 use crate::error::with_causes;
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -26,6 +27,7 @@ use crate::store::{StoreError, StoreErrorKind};
 const TRIES: u32 = 100;
 
 /// How far symbolic links are followed.
+#[cfg(feature = "sqlite")]
 const MAX_LINKS: usize = 40;
 
 /// The lock, as long as it is there.
@@ -36,6 +38,7 @@ pub(super) struct Lock {
 }
 
 /// The one name that a database has after symbolic links, whether or not it exists yet.
+#[cfg(feature = "sqlite")]
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
     let unavailable = |err| {
         let message = format!("the file `{}` cannot be reached", path.display());
@@ -67,12 +70,26 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
 
 impl Lock {
     /// Takes the lock of a database whose name is [resolved](resolve).
-    pub(super) fn take(database: &Path) -> Result<Self, StoreError> {
+    #[cfg(feature = "sqlite")]
+    pub(super) fn beside(database: &Path, is_open_elsewhere: fn(&Path) -> bool) -> Result<Self, StoreError> {
         let mut name = OsString::from(database.as_os_str());
         name.push(".lock");
-        let path = PathBuf::from(name);
+        Self::take(&PathBuf::from(name), database, |lock| {
+            let found = fs::metadata(database).ok();
+            let is_guarded = found.is_none_or(|found| lock.guards(&found) && !has_other_names(&found));
+            is_guarded || !is_open_elsewhere(database)
+        })
+    }
+
+    /// Takes the lock of a folder, a file of this name inside.
+    #[cfg(feature = "fs")]
+    pub(super) fn inside(folder: &Path, name: &str) -> Result<Self, StoreError> {
+        Self::take(&folder.join(name), folder, |_| true)
+    }
+
+    fn take(path: &Path, store: &Path, is_free: impl Fn(&Self) -> bool) -> Result<Self, StoreError> {
         for tried in 1.. {
-            if let Some(lock) = Self::try_take(&path, database)? {
+            if let Some(lock) = Self::try_take(path)?.filter(|lock| lock.is_in_place() && is_free(lock)) {
                 return Ok(lock);
             }
             if tried == TRIES {
@@ -81,11 +98,11 @@ impl Lock {
             // Another process gives no event when it lets go.
             thread::sleep(Duration::from_millis(20));
         }
-        let message = format!("the task store `{}` is in use by another process", database.display());
+        let message = format!("the task store `{}` is in use by another process", store.display());
         Err(StoreError::new(StoreErrorKind::Locked, message))
     }
 
-    fn try_take(path: &Path, database: &Path) -> Result<Option<Self>, StoreError> {
+    fn try_take(path: &Path) -> Result<Option<Self>, StoreError> {
         let unavailable = |err| {
             let message = format!("the lock file `{}` cannot be opened", path.display());
             StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
@@ -94,19 +111,14 @@ impl Lock {
         let file =
             options.create(true).read(true).write(true).truncate(false).open(path).map_err(unavailable)?;
         match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(err)) => return Err(unavailable(err)),
+            Ok(()) => Ok(Some(Self { file, path: path.to_owned() })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(err)) => Err(unavailable(err)),
         }
-        let lock = Self { file, path: path.to_owned() };
-        let found = fs::metadata(database).ok();
-        let is_guarded = found.is_none_or(|found| lock.guards(&found) && !has_other_names(&found));
-        let is_free = lock.is_in_place() && (is_guarded || !is_open_elsewhere(database));
-        Ok(is_free.then_some(lock))
     }
 
     /// Whether the locked file still is the one that others find under its name.
-    fn is_in_place(&self) -> bool {
+    pub(super) fn is_in_place(&self) -> bool {
         match (self.file.metadata(), fs::metadata(&self.path)) {
             (Ok(locked), Ok(named)) => identity(&locked) == identity(&named),
             _ => false,
@@ -114,6 +126,7 @@ impl Lock {
     }
 
     /// Whether whoever opened this database before had this lock.
+    #[cfg(feature = "sqlite")]
     fn guards(&self, database: &Metadata) -> bool {
         let mut file = &self.file;
         let mut text = String::new();
@@ -123,6 +136,7 @@ impl Lock {
     }
 
     /// Writes into the lock file which database it guards, once that exists.
+    #[cfg(feature = "sqlite")]
     pub(super) fn vouch_for(&self, database: &Path) {
         let written = fs::metadata(database).and_then(|database| {
             if self.guards(&database) {
@@ -153,32 +167,14 @@ fn identity(_: &Metadata) -> String {
     "by name".to_owned()
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "sqlite"))]
 fn has_other_names(file: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     file.nlink() > 1
 }
 
 /// The standard library cannot tell; [`identity`] and SQLite's own locks have to do.
-#[cfg(not(unix))]
+#[cfg(all(not(unix), feature = "sqlite"))]
 fn has_other_names(_: &Metadata) -> bool {
     false
-}
-
-/// Whether somebody has the database open, by SQLite's own locks, which go by the file and not by its name: as long as
-/// a connection in WAL mode is open, nobody else gets the exclusive lock. Nothing is written.
-fn is_open_elsewhere(database: &Path) -> bool {
-    let probe = || {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(database, flags)?;
-        connection.busy_timeout(Duration::ZERO)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")
-    };
-    // Whatever else is wrong with the file is told when it is opened.
-    probe().is_err_and(|err| {
-        matches!(err.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-    })
 }

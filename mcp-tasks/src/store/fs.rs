@@ -1,0 +1,210 @@
+//! The store of JSON files: one process, one folder, and what is in it people can read.
+//!
+//! A task is a file of its own, `ID.task.json`, that is only ever replaced as a whole: a temporary file is written and
+//! synchronised, takes the name of the old one, and the folder is synchronised. What must not be written again with
+//! every change of status, the parameters and the recorded steps, stands beside it in `ID.parts.jsonl`, to which steps
+//! are appended. One thread writes, and what is queued shares the synchronising of the folder.
+//!
+//! The heads of all tasks are in memory too, and polls and queries are answered from there: so nobody sees what is
+//! renamed but not yet durable. Parameters and steps are read from their file. A lease lives as long as the process that
+//! gave it, so its renewal is in memory alone.
+
+mod batch;
+mod folder;
+mod parts;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use mcp_tasks_types::{TaskId, Timestamp};
+
+use self::batch::{Batch, Head};
+use self::folder::Shared;
+use super::writer::{Write, Writer};
+use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
+use crate::error::with_causes;
+use crate::owner::Owner;
+use crate::record::{SharedRecord, StepRecord, TaskRecord};
+
+/// A store in a folder of JSON files.
+///
+/// Memory holds of each task what [`Parts::Head`] gives, with indexes about 2 KiB and its result; opening reads
+/// every task's file. It is for up to some ten thousand tasks; `SqliteStore` is for more.
+pub struct FsStore {
+    path: PathBuf,
+    feed: ChangeFeed,
+    shared: Arc<RwLock<Shared>>,
+    writer: Mutex<Option<Writer<Batch>>>,
+}
+
+impl FsStore {
+    /// Opens the folder, or makes it; the folder above has to be there. All leases in it end: their holders are dead,
+    /// since the folder was free.
+    ///
+    /// Files that are not the store's are ignored and kept. What a dead process left half-written is cleaned up. A task
+    /// whose file cannot be understood is set aside: it is told of in the log, its file stays as it is, and asked for by
+    /// its id it is [`StoreErrorKind::Corrupt`], or [`StoreErrorKind::Unsupported`] when it has a newer format.
+    ///
+    /// Waits up to about two seconds for another process to give the folder up. While a process has it, changes by hand
+    /// are not seen and may be overwritten. Locks do not reach across machines: a folder on a network file system is for
+    /// one machine. Where a folder cannot be synchronised, as on Windows, a power failure can take back the last writes.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreErrorKind::Locked`] when another process has it, [`StoreErrorKind::Unsupported`] when it comes from a
+    /// newer version or is no folder, [`StoreErrorKind::Corrupt`] when the file that says whose folder it is cannot be
+    /// understood; then everything is left as it is.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref().to_owned();
+        let opened = tokio::task::spawn_blocking(move || Self::open_blocking(path)).await;
+        opened.unwrap_or_else(|err| {
+            Err(StoreError::new(StoreErrorKind::Unavailable, "the store could not be opened")
+                .with_source(err))
+        })
+    }
+
+    fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
+        let (folder, lock) = folder::open(&path)?;
+        let shared = Arc::new(RwLock::new(folder.read_all()?));
+        let feed = ChangeFeed::default();
+        let mut batch = Batch::new(folder, lock, Arc::clone(&shared), feed.clone());
+        let writer = Writer::start("mcp-tasks-fs", move |jobs| batch.run(jobs))?;
+        Ok(Self { path, feed, shared, writer: Mutex::new(Some(writer)) })
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Option<Writer<Batch>>> {
+        // No code that can panic runs while it is locked.
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does work on the writing thread; it is durable when this returns, and told even if the caller has gone away.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Batch) -> Result<T, StoreError> + Send + 'static,
+        tell: impl FnOnce(&ChangeFeed, &T) + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (job, receiver) = Write::new(work, tell);
+        let jobs = self.writer().as_ref().and_then(Writer::jobs);
+        jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(closed)?;
+        receiver.await.unwrap_or_else(|_| Err(closed())).map_err(|err| self.in_folder(err))
+    }
+
+    /// What is in memory.
+    fn read(&self) -> Result<RwLockReadGuard<'_, Shared>, StoreError> {
+        if self.writer().is_none() {
+            return Err(closed());
+        }
+        Ok(self.shared.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Says which folder it is about, where that is what somebody has to look at.
+    fn in_folder(&self, mut err: StoreError) -> StoreError {
+        if matches!(err.kind, StoreErrorKind::Unavailable | StoreErrorKind::Corrupt | StoreErrorKind::Locked)
+        {
+            err.message = format!("task store `{}`: {}", self.path.display(), err.message);
+        }
+        err
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::new(StoreErrorKind::Unavailable, "the store is closed")
+}
+
+impl Store for FsStore {
+    async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        let (head, params, steps) = record.into_parts();
+        let head = Head::new(head)?;
+        let lines = parts::lines(params.as_ref(), &steps)?;
+        let insert = move |batch: &Batch| {
+            let head = batch.insert(head, &lines)?;
+            if params.is_none() && steps.is_empty() {
+                return Ok(head);
+            }
+            Ok(Arc::new(TaskRecord { params, steps, ..TaskRecord::clone(&head) }))
+        };
+        self.write(insert, |feed, record| feed.written(record)).await
+    }
+
+    async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
+        if parts == Parts::Whole {
+            let id = id.clone();
+            return self.write(move |batch| batch.load_whole(&id), |_, _| {}).await;
+        }
+        let shared = self.read()?;
+        shared.check(id).map_err(|err| self.in_folder(err))?;
+        Ok(shared.heads.get(id).map(Arc::clone))
+    }
+
+    async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
+        let head = Head::new(record.into_parts().0)?;
+        let replace = move |batch: &Batch| batch.replace(head, expected_version);
+        self.write(replace, |feed, record| feed.written(record)).await
+    }
+
+    async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        let id = id.clone();
+        self.write(move |batch| batch.append_step(&id, token, step), |_, ()| {}).await
+    }
+
+    async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
+        let id = id.clone();
+        let remove = move |batch: &Batch| batch.remove(&id, expected_version).map(|()| id);
+        self.write(remove, |feed, id| feed.removed(id)).await.map(drop)
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
+        let tell = |feed: &ChangeFeed, claimed: &Vec<SharedRecord>| {
+            for record in claimed {
+                feed.written(record);
+            }
+        };
+        self.write(move |batch| batch.claim(&claim), tell).await
+    }
+
+    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
+        let (worker, ids, until) = (worker.to_owned(), ids.to_vec(), until.clone());
+        self.write(move |batch| Ok(batch.renew(&worker, &ids, &until)), |_, _| {}).await
+    }
+
+    async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
+        Ok(self.read()?.heads.due(now, limit))
+    }
+
+    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
+        Ok(self.read()?.heads.call(same_call).map(Arc::clone))
+    }
+
+    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
+        Ok(self.read()?.heads.count_live(owner, at_most))
+    }
+
+    async fn list(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        Ok(self.read()?.heads.list(owner, after, limit))
+    }
+
+    fn changes(&self) -> Changes {
+        self.feed.subscribe()
+    }
+
+    async fn close(&self) {
+        let writer = self.writer().take();
+        // Finishing what is queued can take as long as the disk likes.
+        let closed = tokio::task::spawn_blocking(move || drop(writer)).await;
+        if let Err(err) = closed {
+            tracing::error!(error = with_causes(&err), "the store could not be closed in an orderly way");
+        }
+    }
+}
+
+impl fmt::Debug for FsStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FsStore").field("path", &self.path).finish_non_exhaustive()
+    }
+}

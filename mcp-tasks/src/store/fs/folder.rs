@@ -1,0 +1,347 @@
+//! The folder: what its files are called, whose it is, and what is in it when it is opened.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mcp_tasks_types::TaskId;
+use serde::Deserialize;
+
+use crate::digest;
+use crate::error::with_causes;
+use crate::record::{FORMAT, TaskRecord};
+use crate::store::heads::Heads;
+use crate::store::lock::Lock;
+use crate::store::{StoreError, StoreErrorKind};
+
+/// Says whose folder it is, and of which version.
+const MARKER: &str = "mcp-tasks.json";
+const LOCK: &str = "mcp-tasks.lock";
+const HEAD: &str = ".task.json";
+const PARTS: &str = ".parts.jsonl";
+const TEMPORARY: &str = ".tmp";
+
+/// The arrangement of the folder that this version makes.
+const LAYOUT: u32 = 1;
+
+/// Names up to this length are spelled out; file systems take 255 bytes, and there are endings.
+const MAX_STEM: usize = 200;
+
+/// The folder of a store.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+/// What is known of the folder's tasks, for everybody who reads.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    pub(super) heads: Heads,
+    /// Tasks whose files cannot be understood, by the stems of their files.
+    aside: BTreeMap<String, Aside>,
+}
+
+/// Why a task is set aside.
+#[derive(Debug)]
+struct Aside {
+    kind: StoreErrorKind,
+    why: String,
+    live: bool,
+}
+
+impl Shared {
+    /// An error when the task is set aside.
+    pub(super) fn check(&self, id: &TaskId) -> Result<(), StoreError> {
+        if self.aside.is_empty() {
+            return Ok(());
+        }
+        match self.aside.get(&stem(id)) {
+            None => Ok(()),
+            Some(aside) => Err(StoreError::new(
+                aside.kind,
+                format!("the record of task `{id}` cannot be read: {}", aside.why),
+            )),
+        }
+    }
+
+    /// An error when a task of a newer version is live: better nothing is taken up than that it gets lost.
+    pub(super) fn check_newer(&self) -> Result<(), StoreError> {
+        let mut aside = self.aside.iter();
+        match aside.find(|(_, aside)| aside.live && aside.kind == StoreErrorKind::Unsupported) {
+            None => Ok(()),
+            Some((stem, aside)) => {
+                Err(StoreError::new(aside.kind, format!("the task in `{stem}{HEAD}`: {}", aside.why)))
+            }
+        }
+    }
+
+    /// Takes a task out of everything that happens by itself, so that it stops nobody else. Its files stay.
+    pub(super) fn set_aside(&mut self, stem: String, live: bool, cause: &StoreError) {
+        let (error, kind) = (with_causes(cause), cause.kind());
+        tracing::error!(file = %format_args!("{stem}{HEAD}"), error, "the task cannot be understood and is set aside");
+        self.aside.insert(stem, Aside { kind, why: cause.to_string(), live });
+    }
+}
+
+/// What the files of a task are called, without their endings: ids are any text, and file names are not.
+pub(super) fn stem(id: &TaskId) -> String {
+    use std::fmt::Write as _;
+
+    let mut stem = String::new();
+    for byte in id.as_str().bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') {
+            stem.push(char::from(byte));
+        } else {
+            // Writing to a string does not fail.
+            let _ = write!(stem, "%{byte:02X}");
+        }
+    }
+    if stem.is_empty() || stem.len() > MAX_STEM {
+        stem = format!("~{}", digest::of_text(id.as_str()));
+    }
+    stem
+}
+
+/// Whether a name could be of ours: a stray file's mostly could not.
+fn is_stem(name: &str) -> bool {
+    let is_ours = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'%' | b'~');
+    !name.is_empty() && name.bytes().all(is_ours)
+}
+
+/// The stem of a temporary file's name.
+fn stem_of_temporary(name: &str) -> Option<&str> {
+    let (stem, number) = name.strip_suffix(TEMPORARY)?.rsplit_once('.')?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let stem = if stem == MARKER { Some(stem) } else { stem.strip_suffix(HEAD).filter(|stem| is_stem(stem)) };
+    stem.filter(|_| is_number)
+}
+
+/// An operation on a file that failed.
+pub(super) fn failed(what: &str, path: &Path, err: io::Error) -> StoreError {
+    let message = format!("the file `{}` cannot be {what}", path.display());
+    StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
+}
+
+pub(super) fn corrupt(path: &Path, what: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, format!("the file `{}` {what}", path.display()))
+}
+
+/// Opens the folder or makes it, and keeps others out.
+pub(super) fn open(path: &Path) -> Result<(Folder, Lock), StoreError> {
+    match fs::create_dir(path) {
+        // An entry in a folder is durable when the folder is.
+        Ok(()) => sync(path.parent().unwrap_or(path)).map_err(|err| failed("made durable", path, err))?,
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(err) => return Err(failed("made", path, err)),
+    }
+    if !path.is_dir() {
+        let message = format!("`{}` is no folder", path.display());
+        return Err(StoreError::new(StoreErrorKind::Unsupported, message));
+    }
+    // One name for good, should the process change its own folder.
+    let path = fs::canonicalize(path).map_err(|err| failed("found", path, err))?;
+    let folder = Folder { path };
+    // A newer version's folder is left alone down to the lock file.
+    let is_new = !folder.has_marker()?;
+    let lock = Lock::inside(&folder.path, LOCK)?;
+    if is_new && !folder.has_marker()? {
+        let text = format!("{{\n  \"store\": \"mcp-tasks\",\n  \"layout\": {LAYOUT}\n}}\n");
+        let marker = folder.path.join(MARKER);
+        let temporary = folder.write_temporary(&marker, 0, &text)?;
+        fs::rename(&temporary, &marker).map_err(|err| failed("written", &marker, err))?;
+        folder.sync()?;
+    }
+    Ok((folder, lock))
+}
+
+/// Synchronises a folder: what is in it under which name is durable then.
+fn sync(path: &Path) -> io::Result<()> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    // Elsewhere a folder cannot be opened.
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}
+
+impl Folder {
+    fn has_marker(&self) -> Result<bool, StoreError> {
+        #[derive(Deserialize)]
+        struct Marker {
+            store: String,
+            layout: u32,
+        }
+
+        let path = self.path.join(MARKER);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(err) => return Err(failed("read", &path, err)),
+        };
+        let marker: Marker = mcp_tasks_types::from_slice(&text)
+            .map_err(|err| corrupt(&path, "cannot be understood").with_source(err))?;
+        if marker.store == "mcp-tasks" && marker.layout <= LAYOUT {
+            return Ok(true);
+        }
+        let whose =
+            if marker.store == "mcp-tasks" { "a newer version of this program" } else { "something else" };
+        let message = format!("the folder `{}` was written by {whose}", self.path.display());
+        Err(StoreError::new(StoreErrorKind::Unsupported, message))
+    }
+
+    pub(super) fn head_path(&self, stem: &str) -> PathBuf {
+        self.path.join(format!("{stem}{HEAD}"))
+    }
+
+    pub(super) fn parts_path(&self, stem: &str) -> PathBuf {
+        self.path.join(format!("{stem}{PARTS}"))
+    }
+
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        sync(&self.path).map_err(|err| failed("made durable", &self.path, err))
+    }
+
+    /// Writes a file that is going to take the place of another one, durably.
+    pub(super) fn write_temporary(
+        &self,
+        path: &Path,
+        number: u64,
+        text: &str,
+    ) -> Result<PathBuf, StoreError> {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{number}{TEMPORARY}"));
+        let temporary = PathBuf::from(name);
+        let written = File::create(&temporary).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        if let Err(err) = written {
+            remove_if_there(&temporary);
+            return Err(failed("written", &temporary, err));
+        }
+        Ok(temporary)
+    }
+
+    /// Makes a file anew, durably but for its entry in the folder.
+    pub(super) fn write_parts(&self, stem: &str, text: &str) -> Result<PathBuf, StoreError> {
+        let path = self.parts_path(stem);
+        let mut options = OpenOptions::new();
+        let written = options.create(true).write(true).truncate(true).open(&path).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        if let Err(err) = written {
+            remove_if_there(&path);
+            return Err(failed("written", &path, err));
+        }
+        Ok(path)
+    }
+
+    /// Reads a task's file; nothing when there is none.
+    pub(super) fn read_head(&self, stem: &str) -> Result<Option<TaskRecord>, StoreError> {
+        let path = self.head_path(stem);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(err) => return Err(failed("read", &path, err)),
+        };
+        let read = mcp_tasks_types::from_slice::<TaskRecord>(&text);
+        let format = match &read {
+            Ok(record) => record.format,
+            Err(_) => Outline::of(&text).format,
+        };
+        if format > FORMAT {
+            let message = format!("the file `{}` has the newer format {format}", path.display());
+            return Err(StoreError::new(StoreErrorKind::Unsupported, message));
+        }
+        let record = read.map_err(|err| corrupt(&path, "is no record").with_source(err))?;
+        if self::stem(&record.id) != stem {
+            return Err(corrupt(&path, "has the record of another task"));
+        }
+        Ok(Some(record))
+    }
+
+    /// Cleans up and reads the heads of all tasks, with all leases ended. That needs no write: a lease is worth
+    /// nothing in another process, and whoever reads the same file once more comes to the same version.
+    pub(super) fn read_all(&self) -> Result<Shared, StoreError> {
+        let listed = |err| failed("listed", &self.path, err);
+        let mut shared = Shared::default();
+        let mut heads = Vec::new();
+        let mut parts = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(listed)? {
+            let name = entry.map_err(listed)?.file_name();
+            let Some(name) = name.to_str() else { continue };
+            if stem_of_temporary(name).is_some() {
+                // Whoever wrote it died before it counted.
+                remove_if_there(&self.path.join(name));
+            } else if let Some(stem) = name.strip_suffix(HEAD).filter(|stem| is_stem(stem)) {
+                heads.push(stem.to_owned());
+            } else if let Some(stem) = name.strip_suffix(PARTS).filter(|stem| is_stem(stem)) {
+                parts.push(stem.to_owned());
+            }
+        }
+        // A call can be made once; which of two copies counts is at least the same each time.
+        heads.sort_unstable();
+        let mut with_parts = BTreeSet::new();
+        for stem in &heads {
+            match self.read_head(stem) {
+                Ok(None) => {}
+                Ok(Some(record)) if record.forgotten_at.is_some() => shared.heads.put(Arc::new(record)),
+                Ok(Some(record)) => {
+                    with_parts.insert(stem.clone());
+                    let call = record.same_call.as_ref().and_then(|call| shared.heads.call(call));
+                    if let Some(other) = call {
+                        let what = format!("is of the same call as task `{}`", other.id);
+                        shared.set_aside(stem.clone(), true, &corrupt(&self.head_path(stem), &what));
+                        continue;
+                    }
+                    let version = record.version.saturating_add(u64::from(record.lease.is_some()));
+                    let record = TaskRecord { lease: None, version, ..record.into_parts().0 };
+                    shared.heads.put(Arc::new(record));
+                }
+                Err(cause) => {
+                    with_parts.insert(stem.clone());
+                    let live =
+                        !fs::read(self.head_path(stem)).is_ok_and(|text| Outline::of(&text).has_ended());
+                    shared.set_aside(stem.clone(), live, &cause);
+                }
+            }
+        }
+        // Of a task that was being made or removed, or whose contents were being erased.
+        for stem in parts.iter().filter(|stem| !with_parts.contains(*stem)) {
+            remove_if_there(&self.parts_path(stem));
+        }
+        Ok(shared)
+    }
+}
+
+/// What can be told of a record that is not understood.
+#[derive(Default, Deserialize)]
+struct Outline {
+    #[serde(default)]
+    format: u32,
+    #[serde(default)]
+    finished_at: Option<mcp_tasks_types::RawJson>,
+    #[serde(default)]
+    state: Option<mcp_tasks_types::RawJson>,
+}
+
+impl Outline {
+    fn of(text: &[u8]) -> Self {
+        mcp_tasks_types::from_slice(text).unwrap_or_default()
+    }
+
+    fn has_ended(&self) -> bool {
+        let state = self.state.as_ref().map_or("", |state| state.as_str());
+        let ends = ["\"cancelled\"", "{\"completed\"", "{\"failed\""];
+        self.finished_at.is_some() || ends.iter().any(|end| state.replace(' ', "").starts_with(end))
+    }
+}
+
+/// Removes what is not needed any more. If it cannot be removed now, the next opening does it.
+pub(super) fn remove_if_there(path: &Path) {
+    if let Err(err) = fs::remove_file(path)
+        && err.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(file = %path.display(), error = with_causes(&err), "a file could not be removed");
+    }
+}

@@ -1,0 +1,186 @@
+//! The heads of all records in memory, with an index for every query, so that none costs more the more tasks are kept.
+//!
+//! It knows nothing of parameters, steps and files; what it holds is what its store lets others see.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use mcp_tasks_types::{TaskId, Timestamp};
+
+use super::{Cursor, Due, Page, StoreError, StoreErrorKind};
+use crate::owner::Owner;
+use crate::record::{SharedRecord, TaskRecord};
+
+/// The end of a lease, when the task was made, and its id: the order in which tasks are taken up.
+pub(super) type Turn = (i64, i64, TaskId);
+
+#[derive(Debug, Default)]
+pub(super) struct Heads {
+    #[expect(
+        clippy::disallowed_types,
+        reason = "never iterated; a look-up costs the same however many tasks are kept"
+    )]
+    records: std::collections::HashMap<TaskId, SharedRecord>,
+    due: BTreeSet<(i64, TaskId)>,
+    /// Tasks that may be taken up; those without a lease come first.
+    claimable: BTreeSet<Turn>,
+    ages: BTreeSet<(i64, TaskId)>,
+    owners: BTreeMap<Owner, BTreeSet<(i64, TaskId)>>,
+    live: usize,
+    live_of: BTreeMap<Owner, usize>,
+    calls: BTreeMap<String, TaskId>,
+}
+
+/// When it is whose turn to be taken up.
+pub(super) fn turn(record: &TaskRecord) -> Option<Turn> {
+    Some((record.claimable_millis()?, record.created_at.unix_millis(), record.id.clone()))
+}
+
+/// The record has the version; otherwise the error that says so.
+pub(super) fn expect<'a>(
+    head: Option<&'a SharedRecord>,
+    id: &TaskId,
+    version: u64,
+) -> Result<&'a SharedRecord, StoreError> {
+    let head = head.ok_or_else(|| StoreError::not_found(id))?;
+    if head.version == version { Ok(head) } else { Err(StoreError::conflict(id)) }
+}
+
+/// The task's lease has the token, which one that has ended has not.
+pub(super) fn expect_token(head: Option<&SharedRecord>, id: &TaskId, token: u64) -> Result<(), StoreError> {
+    let head = head.ok_or_else(|| StoreError::not_found(id))?;
+    match &head.lease {
+        Some(lease) if lease.token == token => Ok(()),
+        _ => Err(StoreError::conflict(id)),
+    }
+}
+
+pub(super) fn taken_id(id: &TaskId) -> StoreError {
+    StoreError::new(StoreErrorKind::Conflict, format!("there is a task `{id}` already"))
+}
+
+pub(super) fn taken_call(other: &TaskId) -> StoreError {
+    StoreError::new(StoreErrorKind::Conflict, format!("task `{other}` is of the same call"))
+}
+
+pub(super) fn taken_step(id: &TaskId, name: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Conflict, format!("task `{id}` has a step `{name}` already"))
+}
+
+impl Heads {
+    pub(super) fn get(&self, id: &TaskId) -> Option<&SharedRecord> {
+        self.records.get(id)
+    }
+
+    /// The task of a call.
+    pub(super) fn call(&self, same_call: &str) -> Option<&SharedRecord> {
+        self.calls.get(same_call).and_then(|id| self.records.get(id))
+    }
+
+    /// Puts a head in the place of the one before, if there is one.
+    pub(super) fn put(&mut self, head: SharedRecord) {
+        if let Some(before) = self.records.get(&head.id).cloned() {
+            self.unindex(&before);
+        } else {
+            let place = (head.created_at.unix_millis(), head.id.clone());
+            self.ages.insert(place.clone());
+            self.owners.entry(head.owner.clone()).or_default().insert(place);
+        }
+        self.index(&head);
+        self.records.insert(head.id.clone(), head);
+    }
+
+    pub(super) fn remove(&mut self, id: &TaskId) -> Option<SharedRecord> {
+        let head = self.records.remove(id)?;
+        self.unindex(&head);
+        let place = (head.created_at.unix_millis(), id.clone());
+        self.ages.remove(&place);
+        if let Some(places) = self.owners.get_mut(&head.owner) {
+            places.remove(&place);
+            if places.is_empty() {
+                self.owners.remove(&head.owner);
+            }
+        }
+        Some(head)
+    }
+
+    fn index(&mut self, record: &TaskRecord) {
+        if let Some(due) = record.due_millis() {
+            self.due.insert((due, record.id.clone()));
+        }
+        self.claimable.extend(turn(record));
+        if let Some(call) = &record.same_call {
+            self.calls.insert(call.clone(), record.id.clone());
+        }
+        if !record.state.is_terminal() {
+            self.live += 1;
+            *self.live_of.entry(record.owner.clone()).or_default() += 1;
+        }
+    }
+
+    fn unindex(&mut self, record: &TaskRecord) {
+        if let Some(due) = record.due_millis() {
+            self.due.remove(&(due, record.id.clone()));
+        }
+        if let Some(turn) = turn(record) {
+            self.claimable.remove(&turn);
+        }
+        if let Some(call) = &record.same_call {
+            self.calls.remove(call);
+        }
+        if !record.state.is_terminal() {
+            self.live -= 1;
+            if let Some(live) = self.live_of.get_mut(&record.owner) {
+                *live -= 1;
+                if *live == 0 {
+                    self.live_of.remove(&record.owner);
+                }
+            }
+        }
+    }
+
+    /// All that may be taken up, now or when their leases end.
+    pub(super) fn claimable(&self) -> impl Iterator<Item = &Turn> {
+        self.claimable.iter()
+    }
+
+    pub(super) fn due(&self, now: &Timestamp, limit: usize) -> Due {
+        let mut waiting = self.due.iter().peekable();
+        let mut ids = Vec::new();
+        while ids.len() < limit
+            && let Some((_, id)) = waiting.next_if(|(due_at, _)| *due_at <= now.unix_millis())
+        {
+            ids.push(id.clone());
+        }
+        let next = waiting.next().map(|(due_at, _)| *due_at);
+        let lease_end = self.claimable.first().map(|(lease_end, _, _)| *lease_end);
+        Due::new(ids, next.map(Timestamp::from_unix_millis), lease_end.map(Timestamp::from_unix_millis))
+    }
+
+    pub(super) fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> usize {
+        let live = match owner {
+            Some(owner) => self.live_of.get(owner).copied().unwrap_or_default(),
+            None => self.live,
+        };
+        live.min(at_most)
+    }
+
+    pub(super) fn list(&self, owner: Option<&Owner>, after: Option<&Cursor>, limit: usize) -> Page {
+        let start = match after {
+            Some(cursor) => Bound::Excluded((cursor.created_at(), cursor.id().clone())),
+            None => Bound::Unbounded,
+        };
+        let places = match owner {
+            Some(owner) => self.owners.get(owner),
+            None => Some(&self.ages),
+        };
+        let places = places.into_iter().flat_map(|places| places.range((start.clone(), Bound::Unbounded)));
+        let records = places
+            .take(limit.saturating_add(1))
+            .filter_map(|(_, id)| self.records.get(id))
+            .map(Arc::clone)
+            .collect();
+        Page::of(records, limit)
+    }
+}
