@@ -56,7 +56,7 @@ impl Timestamp {
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
         match instant(text.as_bytes()) {
             Some((seconds, nanos)) => Ok(Self { text: text.into(), seconds, nanos }),
-            None => Err(TimestampError { text: text.to_owned() }),
+            None => Err(TimestampError { text: crate::error::excerpt(text).into_owned() }),
         }
     }
 

@@ -118,11 +118,27 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         Ok(key)
     }
 
-    fn value<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.access.next_value_seed(seed).map_err(|error| {
-            let name = self.next.checked_sub(1).and_then(|at| self.names.get(at));
-            placed(&mut self.access, name.copied().unwrap_or_default(), error)
-        })
+    /// Reads a value and puts it where it belongs, at once: values are large.
+    #[inline]
+    fn value<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+        put: impl FnOnce(S::Value),
+    ) -> Result<(), A::Error> {
+        match self.access.next_value_seed(seed) {
+            Ok(value) => {
+                put(value);
+                Ok(())
+            }
+            Err(error) => Err(self.at(error)),
+        }
+    }
+
+    /// The error of the value of the known member that has come last.
+    #[cold]
+    fn at(&mut self, error: A::Error) -> A::Error {
+        let name = self.next.checked_sub(1).and_then(|at| self.names.get(at));
+        placed(&mut self.access, name.copied().unwrap_or_default(), error)
     }
 
     /// Reads the value of a required member.
@@ -131,8 +147,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     ///
     /// When it does not fit.
     pub fn required<T: Deserialize<'de>>(&mut self, slot: &mut Option<T>) -> Result<(), A::Error> {
-        *slot = Some(self.value(PhantomData)?);
-        Ok(())
+        self.value(PhantomData, |value| *slot = Some(value))
     }
 
     /// Reads the value of a required member in a form of its own, such as [`Unsigned`](super::Unsigned).
@@ -145,8 +160,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         seed: S,
         slot: &mut Option<S::Value>,
     ) -> Result<(), A::Error> {
-        *slot = Some(self.value(seed)?);
-        Ok(())
+        self.value(seed, |value| *slot = Some(value))
     }
 
     /// Reads the value of an optional member, whose `null` stands for its absence.
@@ -155,8 +169,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     ///
     /// When it does not fit.
     pub fn optional<T: Deserialize<'de>>(&mut self, slot: &mut Option<T>) -> Result<(), A::Error> {
-        *slot = self.value(PhantomData)?;
-        Ok(())
+        self.value(PhantomData, |value| *slot = value)
     }
 
     /// Reads the value of an optional member in a form of its own; `null` stands for its absence.
@@ -169,8 +182,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         seed: S,
         slot: &mut Option<S::Value>,
     ) -> Result<(), A::Error> {
-        *slot = self.value(OrNull(seed))?;
-        Ok(())
+        self.value(OrNull(seed), |value| *slot = value)
     }
 
     /// Passes over a value.
@@ -188,8 +200,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     ///
     /// When it is not in the list.
     pub fn tag(&mut self, tags: &'static [&'static str], slot: &mut Option<usize>) -> Result<(), A::Error> {
-        *slot = Some(self.value(TagSeed(tags))?);
-        Ok(())
+        self.value(TagSeed(tags), |tag| *slot = Some(tag))
     }
 
     /// Reads the value of a state's payload: typed when the tag has come and claims it, else as text.
@@ -202,9 +213,11 @@ impl<'de, A: MapAccess<'de>> Members<A> {
         claimed: bool,
         slot: &mut Slot<T>,
     ) -> Result<(), A::Error> {
-        *slot =
-            if claimed { Slot::Typed(self.value(PhantomData)?) } else { Slot::Raw(self.value(PhantomData)?) };
-        Ok(())
+        if claimed {
+            self.value(PhantomData, |value| *slot = Slot::Typed(value))
+        } else {
+            self.value(PhantomData, |value| *slot = Slot::Raw(value))
+        }
     }
 
     /// Checks a member against its constant.
@@ -213,7 +226,7 @@ impl<'de, A: MapAccess<'de>> Members<A> {
     ///
     /// When the value is another.
     pub fn constant(&mut self, name: &'static str, want: Constant) -> Result<(), A::Error> {
-        self.value(ConstantSeed { name, want })
+        self.value(ConstantSeed { name, want }, |()| {})
     }
 
     /// Whether a known member has come.

@@ -254,7 +254,11 @@ pub fn kind_union<'de, T: KindUnion, D: Deserializer<'de>>(deserializer: D) -> R
         fn read<E: de::Error>(self, text: &str) -> Result<T, E> {
             let kind = JsonKind::of(text);
             let found = match kind {
-                JsonKind::String => T::string(fragment(text, |text| String::deserialize(text))?),
+                JsonKind::String => match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+                    // What has no escapes stands for itself.
+                    Some(plain) if !plain.contains('\\') => T::string(plain.to_owned()),
+                    _ => T::string(fragment(text, |text| String::deserialize(text))?),
+                },
                 JsonKind::Bool => T::boolean(text == "true"),
                 JsonKind::Array => return fragment(text, |text| T::array(text)),
                 JsonKind::Object => return fragment(text, |text| T::object(text)),
