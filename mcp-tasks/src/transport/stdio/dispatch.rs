@@ -1,4 +1,7 @@
 //! The requests of one connection: which are worked on, which wait, which are given up.
+//!
+//! A request is over in the moment before its answer can be read: a client that reads it and sends the next one at
+//! once finds its id, and its place among the calls, free.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -43,6 +46,9 @@ pub(super) struct Dispatch {
     /// How many calls are worked on at a time.
     calls: NonZeroUsize,
     work: JoinSet<()>,
+    /// What is told of here has its answer in the queue, or is just about to.
+    answered: mpsc::UnboundedReceiver<Id>,
+    tell_answered: mpsc::UnboundedSender<Id>,
     /// What is worked on, or has an answer that has not left.
     running: BTreeMap<Id, Running>,
     running_calls: usize,
@@ -76,9 +82,12 @@ enum Place {
 
 impl Dispatch {
     pub(super) fn new(server: Server, answers: mpsc::Sender<String>, options: &StdioOptions) -> Self {
+        let (tell_answered, answered) = mpsc::unbounded_channel();
         Self {
             server,
             answers,
+            answered,
+            tell_answered,
             message_limit: options.message_limit,
             calls: NonZeroUsize::new(options.calls).unwrap_or(NonZeroUsize::MIN),
             work: JoinSet::new(),
@@ -112,7 +121,16 @@ impl Dispatch {
             Ok((id, ())) => id,
             Err(error) => error.id(),
         };
+        // Whatever ends without an answer, as what was cancelled, is not told of.
         self.forget(id);
+        self.settle();
+    }
+
+    /// Forgets what is answered, and begins with calls that have waited.
+    fn settle(&mut self) {
+        while let Ok(id) = self.answered.try_recv() {
+            self.forget(id);
+        }
         while self.running_calls < self.calls.get()
             && let Some(call) = self.waiting.pop_front()
         {
@@ -138,6 +156,7 @@ impl Dispatch {
 
     /// Begins with a line.
     pub(super) fn take(&mut self, line: Line) {
+        self.settle();
         let Line::Message(line) = line else {
             return self.reply(Reply::too_large(self.message_limit));
         };
@@ -151,7 +170,7 @@ impl Dispatch {
             return;
         };
         let key = key(id);
-        if self.is_in_use(&key) {
+        if self.by_id.contains_key(&key) {
             self.reply(Reply::id_in_use(id.clone()));
         } else if !message.calls_tool() {
             let handle = self.answer(Some(key.clone()), message, bytes);
@@ -164,15 +183,6 @@ impl Dispatch {
             self.waiting.push_back(Call { key, message, bytes });
         } else {
             self.reply(Reply::busy(id.clone()));
-        }
-    }
-
-    /// An answered id is free again, even if the answer was handed over this moment.
-    fn is_in_use(&self, key: &str) -> bool {
-        match self.by_id.get(key) {
-            Some(Place::Runs(handle)) => !handle.is_finished(),
-            Some(Place::Waits) => true,
-            None => false,
         }
     }
 
@@ -203,27 +213,46 @@ impl Dispatch {
     }
 
     fn spawn(&mut self, key: Option<Key>, bytes: Option<usize>, message: Incoming) -> AbortHandle {
-        let (server, answers) = (self.server.clone(), self.answers.clone());
+        let (server, outlet) = (self.server.clone(), self.outlet());
         let handle = self.work.spawn(async move {
             let context = RequestContext::new(server.owner().clone());
-            send(&answers, server.answer(&context, message).await).await;
+            outlet.send(server.answer(&context, message).await).await;
         });
         self.running.insert(handle.id(), Running { key, bytes });
         handle
     }
 
+    fn outlet(&self) -> Outlet {
+        Outlet { answers: self.answers.clone(), answered: self.tell_answered.clone() }
+    }
+
     /// Sends what needs no work. Not from here, since the output may be stuck.
     fn reply(&mut self, reply: Reply) {
-        let answers = self.answers.clone();
+        let outlet = self.outlet();
         self.running_bytes += OVERHEAD;
-        let handle = self.work.spawn(async move { send(&answers, reply).await });
+        let handle = self.work.spawn(async move { outlet.send(reply).await });
         self.running.insert(handle.id(), Running { key: None, bytes: Some(OVERHEAD) });
     }
 }
 
-async fn send(answers: &mpsc::Sender<String>, reply: Reply) {
-    if let Some(text) = reply.into_text() {
-        // A closed queue means that the output failed; the connection ends by that.
-        let _ = answers.send(text).await;
+/// Where answers go.
+struct Outlet {
+    answers: mpsc::Sender<String>,
+    answered: mpsc::UnboundedSender<Id>,
+}
+
+impl Outlet {
+    async fn send(self, reply: Reply) {
+        if let Some(text) = reply.into_text()
+            // A closed queue means that the output failed; the connection ends by that.
+            && let Ok(place) = self.answers.reserve().await
+        {
+            // First, since the client may read the answer before this goes on. If nobody listens, the connection is over.
+            let _ = self.answered.send(tokio::task::id());
+            place.send(text);
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;
