@@ -7,6 +7,8 @@ mod birth;
 mod builder;
 mod core;
 mod limits;
+#[cfg(feature = "metrics")]
+mod meter;
 mod operators;
 mod outside;
 mod recover;
@@ -168,9 +170,7 @@ impl Engine {
                 }
                 Err(err) => return Err(err.into()),
             };
-            core.count_created();
-            core.announce(&record);
-            tracing::info!(task = %record.id, tool = task.tool, "the task was created");
+            core.created(&record);
             if let Some((registration, run)) = run {
                 supervise::start(run, registration, task.arguments);
             }
@@ -280,7 +280,8 @@ impl Engine {
             let before = record.version;
             let record = engine.core.transition(record, Event::Cancel { reason }).await?;
             if record.version != before {
-                tracing::info!(task = %record.id, status = record.state.name(), "a cancellation was asked for");
+                let reason = record.cancel.as_ref().and_then(|cancel| cancel.reason.as_deref()).map(in_short);
+                tracing::info!(task = %record.id, status = record.state.name(), reason, "a cancellation was asked for");
             }
             Ok(record)
         })
@@ -446,6 +447,11 @@ fn outcome_of(core: &Core, end: End) -> Result<InlineOutcome, EngineError> {
         }
         End::Release | End::Lost => Err(EngineError::shutting_down()),
     }
+}
+
+/// The beginning of a text that a caller chose, for the log.
+fn in_short(text: &str) -> &str {
+    text.char_indices().nth(200).map_or(text, |(end, _)| &text[..end])
 }
 
 /// Does what must not stop half-way when its caller gives up, in a task of its own: what is begun is finished.

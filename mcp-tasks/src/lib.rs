@@ -64,7 +64,8 @@
 //!
 //! Of each task, in the clear, until its lifetime is over: owner, tool, status and its messages, result or error, the
 //! questions with their answers, the values of recorded steps, and, for tools that can be run again, the arguments. Of
-//! other tools' arguments only a digest is kept. The log has ids, names and statuses, and none of these values.
+//! other tools' arguments only a digest is kept. The log has ids, names, statuses and the reasons of cancellations, and none
+//! of these values.
 //!
 //! # Layers
 //!
@@ -83,6 +84,23 @@
 //! | `http` | serving over HTTP, as an axum router | |
 //! | `sqlite` | `SqliteStore`, the embedded durable store: one process, one file | |
 //! | `fs` | `FsStore`, a durable store of JSON files that people can read: one process, one folder | |
+//! | `metrics` | counters and durations, for the recorder of the `metrics` crate that a program installs | |
+//!
+//! # Metrics
+//!
+//! Labels are names that the program chose (tools, statuses, verbs of the store), never a caller's words.
+//!
+//! | name | kind | labels | what it counts |
+//! |---|---|---|---|
+//! | `mcp_tasks_created_total` | counter | `tool` | tasks that were stored |
+//! | `mcp_tasks_ended_total` | counter | `tool`, `status` | tasks that came to an end here, expired ones among the failed |
+//! | `mcp_tasks_life_seconds` | histogram | `tool`, `status` | seconds from creation to the end |
+//! | `mcp_tasks_questions_total` | counter | `tool` | questions asked |
+//! | `mcp_tasks_cancel_requests_total` | counter | `tool` | tasks that were asked to stop |
+//! | `mcp_tasks_taken_up_total` | counter | `tool`, `outcome` | tasks that nobody worked on and that were taken up here, to `run` or as `failed` |
+//! | `mcp_tasks_running` | gauge | | bodies that run in this process |
+//! | `mcp_tasks_store_seconds` | histogram | `verb` | seconds that a call of the store took |
+//! | `mcp_tasks_store_errors_total` | counter | `verb`, `kind` | calls of the store that failed; lost races are none |
 
 mod clock;
 mod context;

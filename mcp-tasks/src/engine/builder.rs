@@ -187,9 +187,13 @@ impl EngineBuilder {
         }
         let worker = self.ids.worker_id();
         let worker = worker.map_err(|err| BuildError::with_source("there are no random numbers", err))?;
+        #[cfg(feature = "metrics")]
+        let store: Arc<dyn DynStore> = Arc::new(super::meter::MeteredStore(self.store));
+        #[cfg(not(feature = "metrics"))]
+        let store = self.store;
         let core = Arc::new(Core {
-            clock: Arc::new(SharedClock { store: Arc::clone(&self.store), own: self.clock }),
-            store: self.store,
+            clock: Arc::new(SharedClock { store: Arc::clone(&store), own: self.clock }),
+            store,
             ids: self.ids,
             finish_result: self.finish_result,
             tools: self.tools,

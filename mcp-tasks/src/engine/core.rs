@@ -146,7 +146,7 @@ impl Core {
             self.heartbeat_at.store(heartbeat_at, Ordering::SeqCst);
         }
         let overtaken = running.runs.insert(id, Arc::clone(&run));
-        self.count.send_replace(running.runs.len());
+        self.count_running(running.runs.len());
         drop(running);
         if let Some(overtaken) = overtaken {
             // This process stalled past its lease and took the task up again itself.
@@ -154,6 +154,12 @@ impl Core {
         }
         self.wake_timer_by(heartbeat_at);
         Ok(Registration { core: Arc::clone(self), run })
+    }
+
+    fn count_running(&self, bodies: usize) {
+        #[cfg(feature = "metrics")]
+        super::meter::running(bodies);
+        self.count.send_replace(bodies);
     }
 
     pub(super) fn wake_timer_by(&self, deadline: i64) {
@@ -189,6 +195,8 @@ impl Core {
             }
             match self.store.replace(next, known.version).await {
                 Ok(written) => {
+                    #[cfg(feature = "metrics")]
+                    super::meter::changed(&known, &written);
                     self.announce(&written);
                     return Ok(written);
                 }
@@ -305,7 +313,7 @@ impl Drop for Registration {
             running.runs.remove(id);
         }
         let left = running.runs.len();
-        self.core.count.send_replace(left);
+        self.core.count_running(left);
         if left + 1 == self.core.settings.max_running {
             // There may be work that nobody had room for.
             self.core.timer.notify_one();

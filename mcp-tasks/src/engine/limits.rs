@@ -61,10 +61,16 @@ impl Core {
         self.census.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a task that was created here.
-    pub(super) fn count_created(&self) {
-        let mut counted = self.census();
-        counted.live = counted.live.saturating_add(1);
+    /// Counts a task that was stored here, and makes it known.
+    pub(super) fn created(&self, record: &SharedRecord) {
+        {
+            let mut counted = self.census();
+            counted.live = counted.live.saturating_add(1);
+        }
+        #[cfg(feature = "metrics")]
+        super::meter::created(record);
+        self.announce(record);
+        tracing::info!(task = %record.id, tool = record.tool.name, "the task was created");
     }
 
     /// The task of a call that was made before under the same key.

@@ -51,6 +51,8 @@ impl Core {
         match self.runnable(&record) {
             Ok((tool, arguments)) => {
                 let Some(record) = self.with_headway(record, token).await? else { return Ok(()) };
+                #[cfg(feature = "metrics")]
+                super::meter::taken_up(&record, "run");
                 tracing::info!(task = %record.id, attempt = record.attempt, "the task is run again");
                 let run = Run::of_task(Arc::clone(self), tool, record);
                 if let Ok(registration) = self.register(Arc::clone(&run)) {
@@ -59,6 +61,8 @@ impl Core {
                 Ok(())
             }
             Err(reason) => {
+                #[cfg(feature = "metrics")]
+                super::meter::taken_up(&record, "failed");
                 tracing::warn!(task = %record.id, reason, "the task is not run again");
                 self.write(record, Event::Finish { token, outcome: failed(reason) }).await.map(drop)
             }

@@ -213,9 +213,7 @@ impl Run {
         record.lease = Some(self.core.lease(record.fence));
         let stored = self.core.store.insert(record).await?;
         self.birth.decide(&deciding, Stage::Stored);
-        self.core.count_created();
-        self.core.announce(&stored);
-        tracing::info!(task = %self.id, tool = self.tool.definition.name(), "the task was created");
+        self.core.created(&stored);
         Ok(())
     }
 

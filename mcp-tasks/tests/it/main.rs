@@ -10,6 +10,9 @@ mod engine_cancel;
 mod engine_durable;
 mod engine_faults;
 mod engine_input;
+mod engine_log;
+#[cfg(feature = "metrics")]
+mod engine_metrics;
 mod engine_outcome;
 mod engine_restart;
 #[cfg(feature = "sqlite")]
