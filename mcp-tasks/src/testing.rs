@@ -15,7 +15,9 @@
 //! }
 //!
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-//! store_contract(|| Memory(MemoryStore::new())).await
+//! let kept = store_contract(|| Memory(MemoryStore::new())).await?;
+//! println!("contract: memory: {kept}");
+//! # Ok::<(), mcp_tasks::testing::Violation>(())
 //! # })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -48,6 +50,29 @@ pub trait Backend: Send + Sync {
     ///
     /// When the store cannot be opened; the suite counts it as a broken rule.
     fn open(&self) -> impl Future<Output = Result<Self::Store, StoreError>> + Send;
+}
+
+/// How much the contract looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Kept {
+    /// The number of rules, all of which hold.
+    pub rules: u64,
+    /// The number of cases in which they were looked at: answers of the store that had to be as expected.
+    pub cases: u64,
+}
+
+impl Kept {
+    fn add(&mut self, cases: u64) {
+        self.rules += 1;
+        self.cases += cases;
+    }
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} rules, {} cases", self.rules, self.cases)
+    }
 }
 
 /// A rule of the store contract that does not hold.

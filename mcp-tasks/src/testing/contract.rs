@@ -1,10 +1,27 @@
 //! The rules of the store contract, one function each.
 
+mod concurrent;
+mod limits;
+
+use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
 
-use super::{Backend, Violation};
+use concurrent::{
+    concurrent_claims_take_each_task_once, concurrent_creations_of_one_call_make_one_task,
+    concurrent_steps_of_one_name_are_recorded_once, concurrent_writers_lose_nothing,
+};
+use limits::{
+    freed_task_is_told_as_claimable, large_record_is_kept_whole, listener_that_fell_behind_is_told,
+    question_is_due_in_its_time, unknown_id_is_not_found_whatever_it_is,
+};
+use tokio::sync::oneshot;
+
+use super::{Backend, Kept, Violation};
 use crate::lifecycle::{Event, apply};
 use crate::owner::Owner;
 use crate::record::{
@@ -16,15 +33,60 @@ use crate::store::{Change, Claim, Parts, Store, StoreError, StoreErrorKind};
 /// The time at which the suite's records are made; far enough from 1970 to show a confusion of units.
 const NOW: i64 = 1_767_225_600_000;
 
+/// How long a rule may take on the slowest of disks; one that waits longer waits for ever.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 type Checked = Result<(), String>;
+
+tokio::task_local! {
+    /// How much the rule that runs in this task has looked at.
+    static CASES: Cell<u64>;
+}
+
+/// Counts one more case. Tasks that a rule spawns count nothing.
+fn count_case() {
+    let _ = CASES.try_with(|cases| cases.set(cases.get() + 1));
+}
 
 /// Ends the rule with a message when what is claimed is not so.
 macro_rules! ensure {
     ($holds:expr, $($message:tt)+) => {
+        $crate::testing::contract::count_case();
         if !$holds {
             return Err(format!($($message)+));
         }
     };
+}
+use ensure;
+
+/// Checks one rule and gives the number of its cases.
+async fn checked(rule: &'static str, run: impl Future<Output = Checked>) -> Result<u64, Violation> {
+    let counted = CASES.scope(Cell::new(0), async {
+        let checked = run.await;
+        checked.map(|()| CASES.with(Cell::get))
+    });
+    let checked = in_time(counted).await;
+    let checked = checked.unwrap_or_else(|| Err(format!("it does not come to an end in {PATIENCE:?}")));
+    checked.map_err(|message| Violation { rule, message })
+}
+
+/// What comes in time. The time is kept by a thread, since the runtime of the tests need not have a clock.
+async fn in_time<T>(work: impl Future<Output = T>) -> Option<T> {
+    let (stop, stopped) = mpsc::channel::<()>();
+    let (tell, over) = oneshot::channel();
+    thread::spawn(move || {
+        if stopped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            // If nobody listens, the work was faster.
+            let _ = tell.send(());
+        }
+    });
+    let done = tokio::select! {
+        biased;
+        done = work => Some(done),
+        _ = over => None,
+    };
+    drop(stop);
+    done
 }
 
 /// Lists the rules once, for [`RULES`] and for the run.
@@ -33,16 +95,17 @@ macro_rules! rules {
         /// The names of the rules, in the order in which they are checked.
         pub const RULES: &[&str] = &[$(stringify!($rule)),+];
 
-        /// Checks every rule, each on a place of its own.
+        /// Checks every rule, each on a place of its own, and tells how much was looked at. Needs a tokio runtime.
         ///
         /// # Errors
         ///
-        /// The first rule that does not hold.
-        pub async fn store_contract<B: Backend>(fresh: impl Fn() -> B) -> Result<(), Violation> {
+        /// The first rule that does not hold, or that does not come to an end.
+        pub async fn store_contract<B: Backend>(fresh: impl Fn() -> B) -> Result<Kept, Violation> {
+            let mut kept = Kept::default();
             $(
-                $rule(&fresh()).await.map_err(|message| Violation { rule: stringify!($rule), message })?;
+                kept.add(checked(stringify!($rule), $rule(&fresh())).await?);
             )+
-            Ok(())
+            Ok(kept)
         }
     };
 }
@@ -68,8 +131,17 @@ rules! {
     list_has_the_tasks_of_one_owner_in_pages,
     removed_record_is_gone,
     changes_are_told,
+    listener_that_fell_behind_is_told,
+    freed_task_is_told_as_claimable,
+    question_is_due_in_its_time,
+    unknown_id_is_not_found_whatever_it_is,
+    concurrent_writers_lose_nothing,
+    concurrent_claims_take_each_task_once,
+    concurrent_creations_of_one_call_make_one_task,
+    concurrent_steps_of_one_name_are_recorded_once,
     everything_is_there_after_opening_again,
     opening_again_ends_all_leases,
+    large_record_is_kept_whole,
 }
 
 fn at(millis: i64) -> Timestamp {
@@ -135,6 +207,7 @@ async fn load(store: &impl Store, id: &str, parts: Parts) -> Result<SharedRecord
 }
 
 fn expect_error<T>(answer: Result<T, StoreError>, kind: StoreErrorKind, what: &str) -> Checked {
+    count_case();
     match answer {
         Ok(_) => Err(format!("{what} succeeds")),
         Err(err) if err.kind() == kind => Ok(()),

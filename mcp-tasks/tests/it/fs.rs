@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mcp_tasks::lifecycle::{Event, apply};
 use mcp_tasks::record::{State, StepRecord};
 use mcp_tasks::store::{Claim, Parts};
-use mcp_tasks::testing::{Backend, ManualClock, store_contract};
+use mcp_tasks::testing::{Backend, ManualClock};
 use mcp_tasks::types::{RawJson, RawObject, TaskId, Timestamp};
 use mcp_tasks::{FsStore, Owner, Store, StoreError, StoreErrorKind, TaskRecord};
 use serde_json::json;
@@ -78,7 +78,7 @@ async fn ids(store: &FsStore) -> Vec<String> {
 /// C-14, C-31, S-09, S-33, S-34, S-35, S-37, P045, P093: by the rules of the contract.
 #[tokio::test]
 async fn fs_store_keeps_the_contract() {
-    store_contract(fresh).await.unwrap();
+    crate::support::keeps_the_contract("fs", fresh).await;
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mcp_tasks::record::State;
 use mcp_tasks::store::{Claim, Due, Parts};
-use mcp_tasks::testing::{Backend, store_contract};
+use mcp_tasks::testing::Backend;
 use mcp_tasks::types::Timestamp;
 use mcp_tasks::{Owner, SqliteStore, Store, StoreError, StoreErrorKind};
 use rusqlite::Connection;
@@ -33,7 +33,7 @@ pub(crate) fn fresh() -> File {
 /// C-14, C-31, S-09, S-33, S-35, S-37, P045, P093: by the rules of the contract.
 #[tokio::test]
 async fn sqlite_store_keeps_the_contract() {
-    store_contract(fresh).await.unwrap();
+    crate::support::keeps_the_contract("SQLite", fresh).await;
 }
 
 async fn refused(path: &Path, kind: StoreErrorKind) -> String {

@@ -1,6 +1,6 @@
 //! The store contract over every backend.
 
-use mcp_tasks::testing::{Backend, reopened, store_contract};
+use mcp_tasks::testing::{Backend, reopened};
 use mcp_tasks::{MemoryStore, StoreError};
 
 struct Memory(MemoryStore);
@@ -16,5 +16,5 @@ impl Backend for Memory {
 /// C-14, S-09, S-33, S-35, S-37, P045, P093: by the rules of the contract.
 #[tokio::test]
 async fn memory_store_keeps_the_contract() {
-    store_contract(|| Memory(MemoryStore::new())).await.unwrap();
+    crate::support::keeps_the_contract("memory", || Memory(MemoryStore::new())).await;
 }

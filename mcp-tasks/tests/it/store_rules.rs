@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use mcp_tasks::record::StepRecord;
-use mcp_tasks::store::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts};
+use mcp_tasks::store::{Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts};
 use mcp_tasks::testing::{Backend, RULES, reopened, store_contract};
 use mcp_tasks::types::{TaskId, Timestamp};
 use mcp_tasks::{MemoryStore, Owner, SharedRecord, Store, StoreError, TaskRecord};
@@ -32,12 +32,21 @@ enum Flaw {
     IgnoresCursor,
     RemovesAnyVersion,
     TellsNothing,
+    TellsNoClaims,
+    HidesFreedTasks,
+    ForgetsQuestions,
+    ReadsIdsLoosely,
+    ChecksVersionsTooEarly,
+    ClaimsTogether,
+    ChecksCallsTooEarly,
+    ChecksStepsTooEarly,
     LosesStepsOnOpening,
     StartsTokensAnew,
+    CutsText,
 }
 
 /// Each flaw with the rule that finds it. Those before it in the contract hold nevertheless.
-const TABLE: [(Flaw, &str); 22] = [
+const TABLE: [(Flaw, &str); 31] = [
     (Flaw::LosesParameters, "inserted_record_is_read_back_whole"),
     (Flaw::LoadsAlwaysWhole, "head_comes_without_params_and_steps"),
     (Flaw::KnowsOneMethod, "method_may_be_any"),
@@ -58,8 +67,17 @@ const TABLE: [(Flaw, &str); 22] = [
     (Flaw::IgnoresCursor, "list_has_the_tasks_of_one_owner_in_pages"),
     (Flaw::RemovesAnyVersion, "removed_record_is_gone"),
     (Flaw::TellsNothing, "changes_are_told"),
+    (Flaw::TellsNoClaims, "listener_that_fell_behind_is_told"),
+    (Flaw::HidesFreedTasks, "freed_task_is_told_as_claimable"),
+    (Flaw::ForgetsQuestions, "question_is_due_in_its_time"),
+    (Flaw::ReadsIdsLoosely, "unknown_id_is_not_found_whatever_it_is"),
+    (Flaw::ChecksVersionsTooEarly, "concurrent_writers_lose_nothing"),
+    (Flaw::ClaimsTogether, "concurrent_claims_take_each_task_once"),
+    (Flaw::ChecksCallsTooEarly, "concurrent_creations_of_one_call_make_one_task"),
+    (Flaw::ChecksStepsTooEarly, "concurrent_steps_of_one_name_are_recorded_once"),
     (Flaw::LosesStepsOnOpening, "everything_is_there_after_opening_again"),
     (Flaw::StartsTokensAnew, "opening_again_ends_all_leases"),
+    (Flaw::CutsText, "large_record_is_kept_whole"),
 ];
 
 #[tokio::test]
@@ -91,7 +109,8 @@ impl Backend for Place {
         let mut openings = self.openings.lock().unwrap();
         *openings += 1;
         let (inner, opened_again) = (reopened(&self.store), *openings > 1);
-        Ok(Flawed { flaw: self.flaw, inner, opened_again, ids: Mutex::default() })
+        let (ids, claims, feed) = (Mutex::default(), Mutex::default(), ChangeFeed::default());
+        Ok(Flawed { flaw: self.flaw, inner, opened_again, ids, claims, feed })
     }
 }
 
@@ -101,6 +120,10 @@ struct Flawed {
     inner: MemoryStore,
     opened_again: bool,
     ids: Mutex<Vec<TaskId>>,
+    /// What the claims took that are under way.
+    claims: Mutex<Vec<SharedRecord>>,
+    /// What is told in place of everything.
+    feed: ChangeFeed,
 }
 
 impl Flawed {
@@ -129,7 +152,18 @@ impl Store for Flawed {
         {
             record.same_call = None;
         }
-        self.inner.insert(record).await
+        if self.has(Flaw::ChecksCallsTooEarly)
+            && let Some(call) = record.same_call.clone()
+            && self.inner.find_call(&call).await?.is_none()
+        {
+            tokio::task::yield_now().await;
+            if self.inner.find_call(&call).await?.is_some() {
+                record.same_call = None;
+            }
+        }
+        let inserted = self.inner.insert(record).await?;
+        self.feed.written(&inserted);
+        Ok(inserted)
     }
 
     async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
@@ -138,6 +172,10 @@ impl Store for Flawed {
             Flaw::LoadsAlwaysWhole => Parts::Whole,
             _ => parts,
         };
+        let id = match self.flaw {
+            Flaw::ReadsIdsLoosely => &TaskId::from(id.as_str().trim().to_lowercase()),
+            _ => id,
+        };
         let Some(record) = self.inner.load(id, parts).await? else { return Ok(None) };
         let mut record = TaskRecord::clone(&record);
         if self.has(Flaw::KnowsOneMethod) && self.opened_again {
@@ -145,6 +183,11 @@ impl Store for Flawed {
         }
         if self.has(Flaw::LosesStepsOnOpening) && self.opened_again {
             record.steps.clear();
+        }
+        if self.has(Flaw::CutsText)
+            && let Some(message) = &mut record.status_message
+        {
+            *message = message.chars().take(1_000).collect();
         }
         Ok(Some(record.into()))
     }
@@ -155,10 +198,19 @@ impl Store for Flawed {
             if self.has(Flaw::IgnoresVersion) { self.stored(&id, expected).await? } else { expected };
         let before = self.inner.load(&id, Parts::Whole).await?;
         let mut record = record;
+        let mut expected = expected;
+        if self.has(Flaw::ChecksVersionsTooEarly)
+            && before.as_ref().is_some_and(|before| before.version == expected)
+        {
+            tokio::task::yield_now().await;
+            expected = self.stored(&id, expected).await?;
+        }
         if self.has(Flaw::ClaimsParked) {
             record.parked = None;
         }
         let written = self.inner.replace(record, expected).await?;
+        let claimable = written.claimable_millis() == Some(i64::MIN) && !self.has(Flaw::HidesFreedTasks);
+        self.feed.send(Change::Written { id: id.clone(), version: written.version, claimable });
         if self.has(Flaw::RemembersTheForgotten)
             && let Some(before) = before.filter(|_| written.forgotten_at.is_some())
         {
@@ -184,6 +236,16 @@ impl Store for Flawed {
     async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
         let stored = self.inner.load(id, Parts::Head).await?;
         let stored = stored.and_then(|record| record.lease.as_ref().map(|lease| lease.token));
+        if self.has(Flaw::ChecksStepsTooEarly)
+            && stored == Some(token)
+            && let Some(record) = self.inner.load(id, Parts::Whole).await?
+            && record.steps.iter().all(|known| known.name != step.name)
+        {
+            tokio::task::yield_now().await;
+            // Whatever has come between.
+            let _ = self.inner.append_step(id, token, step).await;
+            return Ok(());
+        }
         let token = stored.filter(|_| self.has(Flaw::IgnoresToken)).unwrap_or(token);
         self.inner.append_step(id, token, step).await
     }
@@ -191,7 +253,9 @@ impl Store for Flawed {
     async fn remove(&self, id: &TaskId, expected: u64) -> Result<(), StoreError> {
         let expected =
             if self.has(Flaw::RemovesAnyVersion) { self.stored(id, expected).await? } else { expected };
-        self.inner.remove(id, expected).await
+        self.inner.remove(id, expected).await?;
+        self.feed.removed(id);
+        Ok(())
     }
 
     async fn claim(&self, mut claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
@@ -201,6 +265,16 @@ impl Store for Flawed {
             _ => {}
         }
         let mut claimed = self.inner.claim(claim).await?;
+        if self.has(Flaw::HidesFreedTasks) {
+            claimed.iter().for_each(|record| self.feed.written(record));
+        }
+        if self.has(Flaw::ClaimsTogether) {
+            self.claims.lock().unwrap().extend(claimed.clone());
+            tokio::task::yield_now().await;
+            let all = self.claims.lock().unwrap().clone();
+            self.claims.lock().unwrap().retain(|record| !claimed.contains(record));
+            claimed = all;
+        }
         if self.has(Flaw::StartsTokensAnew) && self.opened_again {
             for record in &mut claimed {
                 let mut old = TaskRecord::clone(record);
@@ -221,6 +295,14 @@ impl Store for Flawed {
         let mut due = self.inner.due(now, limit).await?;
         if self.has(Flaw::HidesLeases) {
             due.lease_end = None;
+        }
+        if self.has(Flaw::ForgetsQuestions) {
+            let mut over = Vec::new();
+            for id in due.ids {
+                let record = self.inner.load(&id, Parts::Head).await?;
+                over.extend(record.filter(|record| record.is_over(now.unix_millis())).map(|_| id));
+            }
+            due.ids = over;
         }
         Ok(due)
     }
@@ -245,6 +327,10 @@ impl Store for Flawed {
     }
 
     fn changes(&self) -> Changes {
-        if self.has(Flaw::TellsNothing) { ChangeFeed::default().subscribe() } else { self.inner.changes() }
+        match self.flaw {
+            Flaw::TellsNothing => ChangeFeed::default().subscribe(),
+            Flaw::TellsNoClaims | Flaw::HidesFreedTasks => self.feed.subscribe(),
+            _ => self.inner.changes(),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use mcp_tasks::record::{ErrorRecord, InputRecord, InputState, State, StepRecord, ToolFingerprint};
 use mcp_tasks::store::{Parts, Seal, SealError, SealedStore};
-use mcp_tasks::testing::{Backend, reopened, store_contract};
+use mcp_tasks::testing::{Backend, reopened};
 use mcp_tasks::types::{RawJson, RawObject, TaskId, Timestamp};
 use mcp_tasks::{MemoryStore, Owner, Store, StoreError, StoreErrorKind, TaskRecord};
 
@@ -34,7 +34,7 @@ impl Backend for Sealed {
 
 #[tokio::test]
 async fn sealed_store_keeps_the_contract() {
-    store_contract(|| Sealed(MemoryStore::new())).await.unwrap();
+    crate::support::keeps_the_contract("sealed", || Sealed(MemoryStore::new())).await;
 }
 
 const SECRET: &str = "a secret";

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 #[cfg(any(feature = "sqlite", feature = "fs"))]
 use mcp_tasks::record::ToolFingerprint;
 use mcp_tasks::record::{InputState, State};
-use mcp_tasks::testing::{ManualClock, reopened};
+use mcp_tasks::testing::{Backend, ManualClock, RULES, reopened, store_contract};
 #[cfg(any(feature = "sqlite", feature = "fs"))]
 use mcp_tasks::types::Timestamp;
 use mcp_tasks::types::v2026_07_28::{CallToolResult, Implementation, ResultMetaObject};
@@ -26,6 +26,19 @@ pub(crate) fn record(id: &str) -> TaskRecord {
     let tool = ToolFingerprint::new("tool", "digest", None);
     let now = Timestamp::from_unix_millis(1_767_225_600_000);
     TaskRecord::new(id.into(), Owner::anonymous(), "tools/call", tool, now)
+}
+
+/// Says what was looked at, also where the output of tests that pass is not shown.
+pub(crate) fn say(line: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), format!("{line}\n").as_bytes());
+}
+
+/// The store keeps the contract; says with how many rules and cases.
+pub(crate) async fn keeps_the_contract<B: Backend>(store: &str, fresh: impl Fn() -> B) {
+    let kept = store_contract(fresh).await.unwrap();
+    assert_eq!(kept.rules, RULES.len() as u64);
+    assert!(kept.cases > 2 * kept.rules, "{kept}");
+    say(&format!("contract: {store}: {kept}"));
 }
 
 /// An engine on a clock that stands still, over a store that can be opened again.
