@@ -113,7 +113,7 @@ impl EngineBuilder {
     }
 
     /// Sets how many live tasks an owner may have: 10,000, unless set. One more is refused. Without authentication
-    /// all callers are one owner.
+    /// all callers are one owner. Several processes may overshoot it as [`max_tasks`](Self::max_tasks).
     #[must_use]
     pub fn max_tasks_of_owner(mut self, tasks: usize) -> Self {
         self.settings.max_tasks_of_owner = tasks;

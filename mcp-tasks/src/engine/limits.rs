@@ -1,5 +1,6 @@
 //! Admission: how many live tasks there may be, and calls that are made once.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use mcp_tasks_types::{JsonKind, Map, RawJson, RawObject};
@@ -10,17 +11,33 @@ use crate::error::{EngineError, EngineErrorKind};
 use crate::owner::Owner;
 use crate::record::{SharedRecord, TaskRecord};
 
-/// How long a count over all owners is good enough.
+/// How long a count is good enough, with what is created here added to it.
 const COUNT_AGE_MS: i64 = 1_000;
 
-/// The number of live tasks over all owners, as last counted.
-#[derive(Debug, Default)]
-pub(super) struct Census(Mutex<Counted>);
+/// Of how many owners counts are kept.
+const MAX_COUNTS: usize = 1_024;
 
+/// The numbers of live tasks, as last counted: counting costs more the more there are, and a creation must not.
+#[derive(Debug, Default)]
+pub(super) struct Census(Mutex<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    all: Counted,
+    owners: BTreeMap<Owner, Counted>,
+}
+
+/// No fewer than there are, but for what other processes create: ends are not counted, and creations that fail are.
 #[derive(Clone, Copy, Debug)]
 struct Counted {
     at: i64,
     live: usize,
+}
+
+impl Counted {
+    fn is_fresh(self, now: i64) -> bool {
+        self.at <= now && now.saturating_sub(self.at) < COUNT_AGE_MS
+    }
 }
 
 impl Default for Counted {
@@ -29,14 +46,43 @@ impl Default for Counted {
     }
 }
 
+impl Counts {
+    /// Whether one more is known to be no more than the limit; then it is counted.
+    fn admits(&mut self, owner: &Owner, limit: usize, now: i64) -> bool {
+        match self.owners.get_mut(owner) {
+            Some(counted) if counted.is_fresh(now) && counted.live < limit => {
+                counted.live += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn keep(&mut self, owner: &Owner, counted: Counted) {
+        if self.owners.len() >= MAX_COUNTS {
+            self.owners.retain(|_, known| known.is_fresh(counted.at));
+        }
+        if self.owners.len() >= MAX_COUNTS {
+            self.owners.clear();
+        }
+        self.owners.insert(owner.clone(), counted);
+    }
+}
+
 impl Core {
-    /// Refuses one task more than there may be.
+    /// Refuses one task more than there may be. What is refused is always counted anew.
     pub(super) async fn admit(&self, owner: &Owner) -> Result<(), EngineError> {
         let of_owner = self.settings.max_tasks_of_owner;
-        if self.store.count_live(Some(owner), of_owner).await? >= of_owner {
-            return Err(too_many(&format!(
-                "you have {of_owner} tasks that have not ended, and may not have more"
-            )));
+        let now = self.clock.now_millis();
+        let admitted = self.census().admits(owner, of_owner, now);
+        if !admitted {
+            let live = self.store.count_live(Some(owner), of_owner).await?;
+            if live >= of_owner {
+                return Err(too_many(&format!(
+                    "you have {of_owner} tasks that have not ended, and may not have more"
+                )));
+            }
+            self.census().keep(owner, Counted { at: now, live: live + 1 });
         }
         let all = self.settings.max_tasks;
         if self.live().await? >= all {
@@ -47,16 +93,16 @@ impl Core {
 
     async fn live(&self) -> Result<usize, EngineError> {
         let now = self.clock.now_millis();
-        let counted = *self.census();
-        if now.saturating_sub(counted.at) < COUNT_AGE_MS && counted.at <= now {
+        let counted = self.census().all;
+        if counted.is_fresh(now) {
             return Ok(counted.live);
         }
         let live = self.store.count_live(None, self.settings.max_tasks).await?;
-        *self.census() = Counted { at: now, live };
+        self.census().all = Counted { at: now, live };
         Ok(live)
     }
 
-    fn census(&self) -> std::sync::MutexGuard<'_, Counted> {
+    fn census(&self) -> std::sync::MutexGuard<'_, Counts> {
         // Plain numbers, which no panic leaves half changed.
         self.census.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,8 +110,8 @@ impl Core {
     /// Counts a task that was stored here, and makes it known.
     pub(super) fn created(&self, record: &SharedRecord) {
         {
-            let mut counted = self.census();
-            counted.live = counted.live.saturating_add(1);
+            let mut counts = self.census();
+            counts.all.live = counts.all.live.saturating_add(1);
         }
         #[cfg(feature = "metrics")]
         super::meter::created(record);

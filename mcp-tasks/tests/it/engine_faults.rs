@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use mcp_tasks::record::State;
 use mcp_tasks::testing::ManualClock;
-use mcp_tasks::{EngineErrorKind, StoreErrorKind};
+use mcp_tasks::types::RawObject;
+use mcp_tasks::{EngineErrorKind, NewTask, Owner, StoreErrorKind};
 use serde_json::json;
 
 use crate::faulty_store::{FaultyStore, faulty};
@@ -286,4 +287,28 @@ async fn idle_engine_does_not_bother_the_store() {
         assert!(matches!(changes.next().await, Some(mcp_tasks::store::Change::Removed { .. })));
     }
     assert!(bench.engine.list(&bench.owner, None, 10).await.unwrap().records.is_empty());
+}
+
+/// P095: a creation costs the same however many live tasks there are, so they are not counted each time; but nobody is
+/// refused without being counted anew.
+#[tokio::test]
+async fn live_tasks_are_counted_again_only_where_the_limit_is_near() {
+    let (store, clock) = (faulty(), Arc::new(ManualClock::default()));
+    let engine = builder(Arc::clone(&store), &clock).max_tasks_of_owner(50).build().await.unwrap();
+    let alice = Owner::new("tenant", "alice");
+    let create = || {
+        let script = RawObject::new(&json!({"script": [["until cancelled", ""]]})).unwrap();
+        engine.create(NewTask::new(alice.clone(), "mortal", script))
+    };
+    let first = create().await.unwrap();
+    store.fail("count_live", StoreErrorKind::Unavailable);
+    for _ in 1..50 {
+        create().await.unwrap();
+    }
+    assert_eq!(create().await.unwrap_err().kind(), EngineErrorKind::Store);
+    assert_eq!(create().await.unwrap_err().kind(), EngineErrorKind::TooManyTasks);
+    engine.cancel(&alice, &first.id, None).await.unwrap();
+    engine.settled(&alice, &first.id).await.unwrap();
+    create().await.unwrap();
+    assert_eq!(create().await.unwrap_err().kind(), EngineErrorKind::TooManyTasks);
 }
