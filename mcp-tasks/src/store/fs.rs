@@ -134,7 +134,7 @@ impl Store for FsStore {
         }
         let shared = self.read()?;
         shared.check(id).map_err(|err| self.in_folder(err))?;
-        Ok(shared.heads.get(id).map(Arc::clone))
+        Ok(shared.heads.get(id))
     }
 
     async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
@@ -173,7 +173,7 @@ impl Store for FsStore {
     }
 
     async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
-        Ok(self.read()?.heads.call(same_call).map(Arc::clone))
+        Ok(self.read()?.heads.call(same_call))
     }
 
     async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {

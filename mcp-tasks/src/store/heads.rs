@@ -1,10 +1,12 @@
 //! The heads of all records in memory, with an index for every query, so that none costs more the more tasks are kept.
 //!
-//! It knows nothing of parameters, steps and files; what it holds is what its store lets others see.
+//! Polls go by the id alone, past whatever guards the indexes. It knows nothing of parameters, steps and files; what it holds is what its store lets others see.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use mcp_tasks_types::{TaskId, Timestamp};
 
@@ -15,13 +17,11 @@ use crate::record::{SharedRecord, TaskRecord};
 /// The end of a lease, when the task was made, and its id: the order in which tasks are taken up.
 pub(super) type Turn = (i64, i64, TaskId);
 
+/// The heads with their indexes, changed by one at a time.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
-    #[expect(
-        clippy::disallowed_types,
-        reason = "never iterated; a look-up costs the same however many tasks are kept"
-    )]
-    records: std::collections::HashMap<TaskId, SharedRecord>,
+    /// Also in the hands of those who poll.
+    records: Arc<ById>,
     due: BTreeSet<(i64, TaskId)>,
     /// Tasks that may be taken up; those without a lease come first.
     claimable: BTreeSet<Turn>,
@@ -32,23 +32,109 @@ pub(super) struct Heads {
     calls: BTreeMap<String, TaskId>,
 }
 
+/// How many parts the heads are in. More than a machine has cores, so that two polls seldom want the same part.
+const PARTS: usize = 64;
+
+/// The heads by id and nothing else. A poll reads one, and waits for nobody but a writer of the same part; threads that
+/// poll at the same time do not even write to the same lines of memory, which would cost more than all the rest.
+#[derive(Debug)]
+pub(super) struct ById {
+    parts: [Part; PARTS],
+}
+
+/// A part has lines of memory of its own; processors fetch them in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Part(RwLock<Entries>);
+
+#[expect(
+    clippy::disallowed_types,
+    reason = "never iterated; a look-up costs the same however many tasks are kept, and the hash has a key, since ids \
+              can come from clients"
+)]
+type Entries = std::collections::HashSet<Entry>;
+
+/// A head that is found by its id: the id inside, so that looking it up touches no copy of it elsewhere.
+#[derive(Debug)]
+struct Entry(SharedRecord);
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.id == other.0.id
+    }
+}
+
+impl Eq for Entry {}
+
+impl Hash for Entry {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.id.hash(state);
+    }
+}
+
+impl Borrow<TaskId> for Entry {
+    fn borrow(&self) -> &TaskId {
+        &self.0.id
+    }
+}
+
+impl Default for ById {
+    fn default() -> Self {
+        Self { parts: std::array::from_fn(|_| Part::default()) }
+    }
+}
+
+impl ById {
+    fn part(&self, id: &TaskId) -> &Part {
+        // The end of an id is its most random part. Ids that are chosen to share a part make it no worse than one lock
+        // for all: inside, the hash has a key.
+        let bytes = id.as_str().as_bytes();
+        let end = bytes.iter().rev().take(8).fold(0_u64, |hash, byte| (hash << 8) | u64::from(*byte));
+        let part = end.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PARTS.ilog2());
+        &self.parts[usize::try_from(part).unwrap_or_default() % PARTS]
+    }
+
+    pub(super) fn get(&self, id: &TaskId) -> Option<SharedRecord> {
+        self.part(id).read().get(id).map(|Entry(head)| Arc::clone(head))
+    }
+
+    fn put(&self, head: SharedRecord) {
+        self.part(&head.id).write().replace(Entry(head));
+    }
+
+    fn remove(&self, id: &TaskId) -> Option<SharedRecord> {
+        self.part(id).write().take(id).map(|Entry(head)| head)
+    }
+}
+
+impl Part {
+    // No code that can panic runs while a change is half done.
+    fn read(&self) -> RwLockReadGuard<'_, Entries> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Entries> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// When it is whose turn to be taken up.
 pub(super) fn turn(record: &TaskRecord) -> Option<Turn> {
     Some((record.claimable_millis()?, record.created_at.unix_millis(), record.id.clone()))
 }
 
 /// The record has the version; otherwise the error that says so.
-pub(super) fn expect<'a>(
-    head: Option<&'a SharedRecord>,
+pub(super) fn expect(
+    head: Option<SharedRecord>,
     id: &TaskId,
     version: u64,
-) -> Result<&'a SharedRecord, StoreError> {
+) -> Result<SharedRecord, StoreError> {
     let head = head.ok_or_else(|| StoreError::not_found(id))?;
     if head.version == version { Ok(head) } else { Err(StoreError::conflict(id)) }
 }
 
 /// The task's lease has the token, which one that has ended has not.
-pub(super) fn expect_token(head: Option<&SharedRecord>, id: &TaskId, token: u64) -> Result<(), StoreError> {
+pub(super) fn expect_token(head: Option<SharedRecord>, id: &TaskId, token: u64) -> Result<(), StoreError> {
     let head = head.ok_or_else(|| StoreError::not_found(id))?;
     match &head.lease {
         Some(lease) if lease.token == token => Ok(()),
@@ -69,18 +155,23 @@ pub(super) fn taken_step(id: &TaskId, name: &str) -> StoreError {
 }
 
 impl Heads {
-    pub(super) fn get(&self, id: &TaskId) -> Option<&SharedRecord> {
+    /// The heads by id, as they are at any time, for those who poll.
+    pub(super) fn by_id(&self) -> Arc<ById> {
+        Arc::clone(&self.records)
+    }
+
+    pub(super) fn get(&self, id: &TaskId) -> Option<SharedRecord> {
         self.records.get(id)
     }
 
     /// The task of a call.
-    pub(super) fn call(&self, same_call: &str) -> Option<&SharedRecord> {
+    pub(super) fn call(&self, same_call: &str) -> Option<SharedRecord> {
         self.calls.get(same_call).and_then(|id| self.records.get(id))
     }
 
     /// Puts a head in the place of the one before, if there is one.
     pub(super) fn put(&mut self, head: SharedRecord) {
-        if let Some(before) = self.records.get(&head.id).cloned() {
+        if let Some(before) = self.records.get(&head.id) {
             self.unindex(&before);
         } else {
             let place = (head.created_at.unix_millis(), head.id.clone());
@@ -88,7 +179,7 @@ impl Heads {
             self.owners.entry(head.owner.clone()).or_default().insert(place);
         }
         self.index(&head);
-        self.records.insert(head.id.clone(), head);
+        self.records.put(head);
     }
 
     pub(super) fn remove(&mut self, id: &TaskId) -> Option<SharedRecord> {
@@ -176,11 +267,8 @@ impl Heads {
             None => Some(&self.ages),
         };
         let places = places.into_iter().flat_map(|places| places.range((start.clone(), Bound::Unbounded)));
-        let records = places
-            .take(limit.saturating_add(1))
-            .filter_map(|(_, id)| self.records.get(id))
-            .map(Arc::clone)
-            .collect();
+        let records =
+            places.take(limit.saturating_add(1)).filter_map(|(_, id)| self.records.get(id)).collect();
         Page::of(records, limit)
     }
 }

@@ -4,24 +4,37 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use mcp_tasks_types::{RawObject, TaskId, Timestamp};
 
-use super::heads::{self, Heads};
+use super::heads::{self, ById, Heads};
 use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError};
 use crate::lifecycle::{self, Event};
 use crate::owner::Owner;
 use crate::record::{Lease, SharedRecord, StepRecord, TaskRecord};
 
 /// A store in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MemoryStore {
     tasks: Arc<RwLock<Tasks>>,
+    /// Those of `tasks`, for polls.
+    heads: Arc<ById>,
     feed: ChangeFeed,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl MemoryStore {
     /// An empty store.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self::over(Arc::default(), ChangeFeed::default())
+    }
+
+    fn over(tasks: Arc<RwLock<Tasks>>, feed: ChangeFeed) -> Self {
+        let heads = tasks.read().unwrap_or_else(PoisonError::into_inner).heads.by_id();
+        Self { tasks, heads, feed }
     }
 
     /// A second store over the same tasks, with all leases ended; see `testing::reopened`.
@@ -31,11 +44,11 @@ impl MemoryStore {
         for id in leased {
             let Some(head) = tasks.heads.get(&id).filter(|head| head.lease.is_some()) else { continue };
             let version = head.version + 1;
-            let ended = TaskRecord { lease: None, version, ..TaskRecord::clone(head) };
+            let ended = TaskRecord { lease: None, version, ..TaskRecord::clone(&head) };
             tasks.heads.put(Arc::new(ended));
         }
         drop(tasks);
-        Self { tasks: Arc::clone(&self.tasks), feed: self.feed.clone() }
+        Self::over(Arc::clone(&self.tasks), self.feed.clone())
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Tasks> {
@@ -68,8 +81,8 @@ struct Rest {
 impl Tasks {
     fn whole(&self, id: &TaskId) -> Option<SharedRecord> {
         let head = self.heads.get(id)?;
-        let Some(rest) = self.rest.get(id) else { return Some(Arc::clone(head)) };
-        let mut record = TaskRecord::clone(head);
+        let Some(rest) = self.rest.get(id) else { return Some(head) };
+        let mut record = TaskRecord::clone(&head);
         record.params.clone_from(&rest.params);
         record.steps.clone_from(&rest.steps);
         Some(Arc::new(record))
@@ -98,10 +111,9 @@ impl Store for MemoryStore {
     }
 
     async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
-        let tasks = self.read();
         Ok(match parts {
-            Parts::Head => tasks.heads.get(id).map(Arc::clone),
-            Parts::Whole => tasks.whole(id),
+            Parts::Head => self.heads.get(id),
+            Parts::Whole => self.read().whole(id),
         })
     }
 
@@ -152,7 +164,7 @@ impl Store for MemoryStore {
         for id in free {
             let Some(head) = tasks.heads.get(&id) else { continue };
             let event = Event::Claim { worker: claim.worker.clone(), until: claim.until.clone() };
-            let Ok(after) = lifecycle::apply(head, event, &claim.now) else { continue };
+            let Ok(after) = lifecycle::apply(&head, event, &claim.now) else { continue };
             tasks.heads.put(Arc::new(after));
             claimed.extend(tasks.whole(&id));
         }
@@ -170,7 +182,7 @@ impl Store for MemoryStore {
             let Some(head) = tasks.heads.get(id) else { continue };
             let Some(lease) = head.lease.clone().filter(|lease| lease.worker == worker) else { continue };
             let lease = Some(Lease { until: until.clone(), ..lease });
-            let renewal = TaskRecord { lease, ..TaskRecord::clone(head) };
+            let renewal = TaskRecord { lease, ..TaskRecord::clone(&head) };
             tasks.heads.put(Arc::new(renewal));
             renewed += 1;
         }
@@ -182,7 +194,7 @@ impl Store for MemoryStore {
     }
 
     async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
-        Ok(self.read().heads.call(same_call).map(Arc::clone))
+        Ok(self.read().heads.call(same_call))
     }
 
     async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {

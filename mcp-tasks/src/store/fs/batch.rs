@@ -147,7 +147,7 @@ impl Batch {
         let state = self.state.borrow();
         match state.job.heads.get(id).or_else(|| state.done.heads.get(id)) {
             Some(change) => change.head.clone(),
-            None => self.read().heads.get(id).cloned(),
+            None => self.read().heads.get(id),
         }
     }
 
@@ -233,8 +233,7 @@ impl Batch {
     pub(super) fn replace(&self, head: Head, expected_version: u64) -> Result<SharedRecord, StoreError> {
         let id = head.record.id.clone();
         self.read().check(&id)?;
-        let before = self.head(&id);
-        let before = heads::expect(before.as_ref(), &id, expected_version)?;
+        let before = heads::expect(self.head(&id), &id, expected_version)?;
         let mut head = head;
         match (&head.record.lease, &before.lease) {
             // Its end in the file counts for nobody: it is over with this process.
@@ -247,8 +246,7 @@ impl Batch {
 
     pub(super) fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
         self.read().check(id)?;
-        let head = self.head(id);
-        heads::expect_token(head.as_ref(), id, token)?;
+        heads::expect_token(self.head(id), id, token)?;
         let path = self.folder.parts_path(&stem(id));
         let mut state = self.state.borrow_mut();
         if !state.steps.contains_key(id) {
@@ -271,7 +269,7 @@ impl Batch {
 
     pub(super) fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
         self.read().check(id)?;
-        heads::expect(self.head(id).as_ref(), id, expected_version)?;
+        heads::expect(self.head(id), id, expected_version)?;
         self.state.borrow_mut().job.put(id.clone(), Change { head: None, temporary: None });
         Ok(())
     }
