@@ -1,11 +1,16 @@
 //! What the engine costs: polls, creation, durable writes and parked tasks, beside what they cannot be faster than and
 //! beside another task manager.
 //!
-//! A table on standard error, one JSON line a row on standard output. What a ratio compares is measured in turns in the
-//! same run.
+//! Arguments name the cases to run; without any, all of them. A table on standard error, one JSON line a bar on standard
+//! output; a bar with a goal says whether it is met, and the exit status is 1 when one is not. What a ratio compares is
+//! measured in turns in the same run, and the ratio is the median over the turns, so that a machine that slows down for
+//! a while decides nothing.
 
+use std::collections::HashMap;
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -63,7 +68,10 @@ async fn engine(store: impl Store) -> Engine {
     builder(store).build().await.expect("an engine")
 }
 
-/// An engine over a store that keeps so many ended tasks, and the ids of some.
+/// How many tasks are polled, of all that are kept.
+const POLLED: usize = 1_000;
+
+/// An engine over a store that keeps so many ended tasks, and their ids in no order.
 async fn filled(store: impl Store, kept: usize) -> (Engine, Vec<TaskId>) {
     let engine = engine(store).await;
     let mut ids = Vec::new();
@@ -79,37 +87,96 @@ async fn filled(store: impl Store, kept: usize) -> (Engine, Vec<TaskId>) {
         ids.push(id.expect("it ran"));
     }
     engine.idle().await;
-    // Ten of them, spread over all, so that a small cache does not decide.
-    let step = (ids.len() / 997).max(1);
-    let some = ids.into_iter().step_by(step).collect();
-    (engine, some)
+    // By what their random ids are, so in no order of memory or file.
+    ids.sort();
+    (engine, ids)
 }
 
+/// One thing that is measured, and what it is held against.
 struct Row {
     name: String,
     rates: Vec<f64>,
+    /// Names of other rows, each with the least ratio to it, if that is a goal.
+    bars: Vec<(String, Option<f64>)>,
 }
 
-fn median(rates: &mut [f64]) -> f64 {
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
+impl Row {
+    fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), rates: Vec::new(), bars: Vec::new() }
+    }
+
+    /// Has to be as many times the other row.
+    fn at_least(mut self, goal: f64, other: &str) -> Self {
+        self.bars.push((other.to_owned(), Some(goal)));
+        self
+    }
+
+    /// Is told beside the other row.
+    fn beside(mut self, other: &str) -> Self {
+        self.bars.push((other.to_owned(), None));
+        self
+    }
 }
 
-/// Prints rows beside the first.
-fn report(case: &str, unit: &str, rows: Vec<Row>) {
-    let mut against: Option<(String, f64)> = None;
-    for mut row in rows {
-        let rate = median(&mut row.rates);
-        let (name, base) = against.get_or_insert_with(|| (row.name.clone(), rate)).clone();
-        let ratio = rate / base;
-        eprintln!("{case:<30} {:<34} {rate:>12.0} {unit}  {ratio:>7.2} x {name}", row.name);
-        println!(
-            "{}",
-            serde_json::json!({
-                "bench": "engine", "case": case, "name": row.name, "unit": unit, "median": rate.round(),
-                "against": name, "ratio": (ratio * 1000.0).round() / 1000.0,
-            })
-        );
+/// Which side of its goal a ratio has to be on.
+#[derive(Clone, Copy)]
+enum Goal {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+static MISSED: AtomicUsize = AtomicUsize::new(0);
+
+/// Prints one bar, and whether its goal is met.
+fn tell(
+    case: &str,
+    name: &str,
+    (value, unit): (f64, &str),
+    (against, ratio): (&str, f64),
+    goal: Option<Goal>,
+) {
+    let (met, sign, bound) = match goal {
+        Some(Goal::AtLeast(bound)) => (ratio >= bound, ">=", bound),
+        Some(Goal::AtMost(bound)) => (ratio <= bound, "<=", bound),
+        None => (true, "", 0.0),
+    };
+    let verdict = match goal {
+        Some(_) if met => format!("  {sign} {bound:.2} met"),
+        Some(_) => format!("  {sign} {bound:.2} MISSED"),
+        None => String::new(),
+    };
+    MISSED.fetch_add(usize::from(!met), Ordering::Relaxed);
+    eprintln!("{case:<24} {name:<34} {value:>10.0} {unit:<5} {ratio:>7.2} x {against}{verdict}");
+    let mut line = serde_json::json!({
+        "bench": "engine", "case": case, "name": name, "unit": unit, "median": value.round(),
+        "against": against, "ratio": (ratio * 1000.0).round() / 1000.0,
+    });
+    if goal.is_some() {
+        line["goal"] = serde_json::json!(format!("{sign} {bound}"));
+        line["met"] = serde_json::json!(met);
+    }
+    println!("{line}");
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Prints each row beside those that it is held against.
+fn report(case: &str, rows: &[Row]) {
+    for row in rows {
+        let rate = (median(&row.rates), "/s");
+        if row.bars.is_empty() {
+            tell(case, &row.name, rate, (&row.name, 1.0), None);
+        }
+        for (against, goal) in &row.bars {
+            let other = rows.iter().find(|other| other.name == *against).expect("a row of this name");
+            let turns: Vec<f64> =
+                row.rates.iter().zip(&other.rates).map(|(ours, theirs)| ours / theirs).collect();
+            tell(case, &row.name, rate, (against, median(&turns)), goal.map(Goal::AtLeast));
+        }
     }
 }
 
@@ -131,36 +198,78 @@ async fn polls(engine: &Engine, ids: &[TaskId], count: usize) -> f64 {
 async fn polls_by_two(engine: &Engine, ids: &[TaskId], count: usize) -> f64 {
     let start = Instant::now();
     let mut threads = tokio::task::JoinSet::new();
-    for _ in 0..2 {
-        let (engine, ids) = (engine.clone(), ids.to_vec());
+    for half in 0..2 {
+        // Not in step: two clients do not poll the same task at the same moment.
+        let (engine, mut ids) = (engine.clone(), ids.to_vec());
+        let start = half * ids.len() / 2;
+        ids.rotate_left(start);
         threads.spawn(async move { polls(&engine, &ids, count).await });
     }
     while threads.join_next().await.is_some() {}
     rate(2 * count, start)
 }
 
+/// What a poll cannot do without: a look-up and a copy of the answer's text.
+fn bare_polls(map: &HashMap<String, String>, ids: &[TaskId], count: usize) -> f64 {
+    let start = Instant::now();
+    for id in ids.iter().cycle().take(count) {
+        black_box(map[id.as_str()].clone());
+    }
+    rate(count, start)
+}
+
+async fn bare_map(engine: &Engine, ids: &[TaskId]) -> HashMap<String, String> {
+    let mut map = HashMap::new();
+    for id in ids {
+        let record = engine.get(&owner(), id).await.expect("a task");
+        let text = to_string(&snapshot(&record).expect("a message")).expect("text");
+        map.insert(id.as_str().to_owned(), text);
+    }
+    map
+}
+
+/// A fixed number of tasks is polled while more and more are kept; and once every kept task in turn, which is as many
+/// misses of the processor's caches, for the bare map as well.
 async fn memory_polls() {
+    const COUNT: usize = 100_000;
     let mut benches = Vec::new();
     for kept in [10, 10_000, 100_000] {
-        benches.push((kept, filled(MemoryStore::new(), kept).await));
+        let (engine, ids) = filled(MemoryStore::new(), kept).await;
+        let bare = bare_map(&engine, &ids).await;
+        benches.push((engine, ids, bare));
     }
-    let mut rows: Vec<Row> =
-        benches.iter().map(|(kept, _)| Row { name: format!("{kept} kept"), rates: Vec::new() }).collect();
-    let mut two = Row { name: "10000 kept, two threads".to_owned(), rates: Vec::new() };
+    let mut rows = [
+        Row::new("10 kept"),
+        Row::new("10000 kept").at_least(0.9, "10 kept"),
+        Row::new("100000 kept").at_least(0.8, "10 kept"),
+        Row::new("bare map, 10 kept"),
+        Row::new("bare map, 10000 kept").beside("bare map, 10 kept"),
+        Row::new("bare map, 100000 kept").beside("bare map, 10 kept"),
+        Row::new("10 kept, two threads").beside("10 kept"),
+        Row::new("10000 kept, two threads").at_least(1.6, "10000 kept"),
+        Row::new("100000 kept, two threads").at_least(1.6, "100000 kept"),
+        Row::new("bare map, each of 100000"),
+        Row::new("each of 100000").beside("bare map, each of 100000").beside("10 kept"),
+    ];
     for _ in 0..ROUNDS {
-        for ((_, (engine, ids)), row) in benches.iter().zip(&mut rows) {
-            row.rates.push(polls(engine, ids, 100_000).await);
+        for (index, (engine, ids, bare)) in benches.iter().enumerate() {
+            let some = &ids[..ids.len().min(POLLED)];
+            rows[index].rates.push(polls(engine, some, COUNT).await);
+            rows[3 + index].rates.push(bare_polls(bare, some, COUNT));
+            rows[6 + index].rates.push(polls_by_two(engine, some, COUNT).await);
         }
-        let (_, (engine, ids)) = &benches[1];
-        two.rates.push(polls_by_two(engine, ids, 100_000).await);
+        let (engine, ids, bare) = &benches[2];
+        rows[9].rates.push(bare_polls(bare, ids, COUNT));
+        rows[10].rates.push(polls(engine, ids, COUNT).await);
     }
-    rows.push(two);
-    report("polls, memory", "/s", rows);
+    report("polls, memory", &rows);
+    let rate = median(&rows[0].rates);
+    let goal = Some(Goal::AtLeast(1.0));
+    tell("polls, memory", "10 kept", (rate, "/s"), ("a million a second", rate / 1e6), goal);
 }
 
 async fn sqlite_polls() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut rows = Vec::new();
     let path = folder.path().join("large.db");
     let (large, ids) = filled(SqliteStore::open(&path).await.expect("a store"), 100_000).await;
     let small_path = folder.path().join("small.db");
@@ -169,19 +278,22 @@ async fn sqlite_polls() {
         .expect("the file");
     let mut read = bare.prepare("SELECT record FROM tasks WHERE id = ?1").expect("a statement");
     let count = 20_000;
-    for name in ["bare point read, 100000 kept", "100000 kept", "10 kept"] {
-        rows.push(Row { name: name.to_owned(), rates: Vec::new() });
-    }
+    let some = &ids[..POLLED];
+    let mut rows = [
+        Row::new("bare point read, 100000 kept"),
+        Row::new("10 kept"),
+        Row::new("100000 kept").at_least(0.6, "bare point read, 100000 kept").at_least(0.8, "10 kept"),
+    ];
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        for id in ids.iter().cycle().take(count) {
+        for id in some.iter().cycle().take(count) {
             black_box(read.query_row([id.as_str()], |row| row.get::<_, String>(0)).expect("a row"));
         }
         rows[0].rates.push(rate(count, start));
-        rows[1].rates.push(polls(&large, &ids, count).await);
-        rows[2].rates.push(polls(&small, &few, count).await);
+        rows[1].rates.push(polls(&small, &few, count).await);
+        rows[2].rates.push(polls(&large, some, count).await);
     }
-    report("polls, SQLite", "/s", rows);
+    report("polls, SQLite", &rows);
 }
 
 /// Created, run and finished, per second, on top of what is kept.
@@ -194,6 +306,7 @@ async fn created(engine: &Engine, count: usize) -> f64 {
     rate(count, start)
 }
 
+/// On one thread, so that waking another one is no part of it.
 async fn creation() {
     let (small, _) = filled(MemoryStore::new(), 10).await;
     let (large, _) = filled(MemoryStore::new(), 100_000).await;
@@ -205,13 +318,22 @@ async fn creation() {
         manager
     };
     let (peer_small, peer_large) = (peer(10), peer(5_000));
-    let mut rows: Vec<Row> = ["10 kept", "100000 kept", "rmcp, 10 kept", "rmcp, 5000 kept"]
-        .map(|name| Row { name: name.to_owned(), rates: Vec::new() })
-        .into();
-    for _ in 0..ROUNDS {
-        rows[0].rates.push(created(&small, 2_000).await);
-        rows[1].rates.push(created(&large, 2_000).await);
-        for (manager, row, count) in [(&peer_small, 2, 100), (&peer_large, 3, 100)] {
+    let mut map = HashMap::new();
+    let mut rows = [
+        Row::new("bare map insert"),
+        Row::new("rmcp, 10 kept"),
+        Row::new("rmcp, 5000 kept").beside("rmcp, 10 kept"),
+        Row::new("10 kept").at_least(0.08, "bare map insert").at_least(2.0, "rmcp, 10 kept"),
+        Row::new("100000 kept").at_least(0.8, "10 kept").beside("rmcp, 5000 kept"),
+    ];
+    for round in 0..ROUNDS {
+        let start = Instant::now();
+        for number in 0..20_000 {
+            let text = "Generated large report with approved outline. ".repeat(16);
+            map.insert(format!("tsk_{:032x}", round * 20_000 + number), text);
+        }
+        rows[0].rates.push(rate(20_000, start));
+        for (manager, row, count) in [(&peer_small, 1, 100), (&peer_large, 2, 100)] {
             let start = Instant::now();
             for _ in 0..count {
                 spawn(manager);
@@ -221,8 +343,10 @@ async fn creation() {
             }
             rows[row].rates.push(rate(count, start));
         }
+        rows[3].rates.push(created(&small, 2_000).await);
+        rows[4].rates.push(created(&large, 2_000).await);
     }
-    report("create, run and finish, memory", "/s", rows);
+    report("create, run, finish", &rows);
 }
 
 fn spawn(manager: &rmcp::task_manager::TaskManager) {
@@ -243,9 +367,9 @@ const SCHEMA: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
 const INSERT: &str = "INSERT INTO tasks VALUES (?1, 't', 'p', 1, 2, 1, 3, ?2)";
 
 /// A bare writer that commits what is queued together.
-fn bare_writer(path: &std::path::Path) -> mpsc::Sender<(String, tokio::sync::oneshot::Sender<()>)> {
-    let mut connection = rusqlite::Connection::open(path).expect("a file");
-    connection.execute_batch(SCHEMA).expect("a schema");
+fn bare_writer(
+    mut connection: rusqlite::Connection,
+) -> mpsc::Sender<(String, tokio::sync::oneshot::Sender<()>)> {
     let (sender, receiver) = mpsc::channel::<(String, tokio::sync::oneshot::Sender<()>)>();
     std::thread::spawn(move || {
         let record = "x".repeat(500);
@@ -266,6 +390,12 @@ fn bare_writer(path: &std::path::Path) -> mpsc::Sender<(String, tokio::sync::one
         }
     });
     sender
+}
+
+fn bare_file(path: &std::path::Path) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(path).expect("a file");
+    connection.execute_batch(SCHEMA).expect("a schema");
+    connection
 }
 
 /// The record that a durable creation writes: one insert, and no body that runs.
@@ -299,41 +429,51 @@ async fn by_callers<F: Future<Output = ()> + Send + 'static>(
     rate(usize::try_from(callers * each).unwrap_or(0), start)
 }
 
+async fn store_inserts(store: &Arc<impl Store>, callers: u64, each: u64, base: u64) -> f64 {
+    let store = Arc::clone(store);
+    by_callers(callers, each, move |number| {
+        let store = Arc::clone(&store);
+        async move {
+            black_box(store.insert(record(base + number)).await.expect("a record"));
+        }
+    })
+    .await
+}
+
 async fn durable_creation() {
     let folder = tempfile::tempdir().expect("a folder");
-    let bare = bare_writer(&folder.path().join("bare.db"));
     let store = Arc::new(SqliteStore::open(folder.path().join("ours.db")).await.expect("a store"));
-    for (callers, each) in [(1_u64, 1_000_u64), (64, 200)] {
-        let mut rows: Vec<Row> = ["bare insert", "insert of the store"]
-            .map(|name| Row { name: name.to_owned(), rates: Vec::new() })
-            .into();
-        for round in 0..ROUNDS as u64 {
-            let base = (callers * 1_000_000 + round * 100_000) * 10;
-            let sender = bare.clone();
-            rows[0].rates.push(
-                by_callers(callers, each, move |number| {
-                    let sender = sender.clone();
-                    async move {
-                        let (done, receiver) = tokio::sync::oneshot::channel();
-                        sender.send((format!("tsk_{:032x}", base + number), done)).expect("the writer");
-                        receiver.await.expect("a commit");
-                    }
-                })
-                .await,
-            );
-            let ours = Arc::clone(&store);
-            rows[1].rates.push(
-                by_callers(callers, each, move |number| {
-                    let ours = Arc::clone(&ours);
-                    async move {
-                        black_box(ours.insert(record(base + number)).await.expect("a record"));
-                    }
-                })
-                .await,
-            );
+    let bare = bare_file(&folder.path().join("bare.db"));
+    let writer = bare_writer(bare_file(&folder.path().join("group.db")));
+    let mut one = [Row::new("bare insert"), Row::new("store, one caller").at_least(0.8, "bare insert")];
+    let mut many =
+        [Row::new("bare group commit"), Row::new("store, 64 callers").at_least(0.6, "bare group commit")];
+    let text = "x".repeat(500);
+    for round in 0..ROUNDS as u64 {
+        let base = round * 1_000_000;
+        let start = Instant::now();
+        for number in 0..1_000 {
+            let mut insert = bare.prepare_cached(INSERT).expect("a statement");
+            insert.execute([&format!("tsk_{:032x}", base + number), &text]).expect("a row");
         }
-        report(&format!("durable creates, {callers} callers"), "/s", rows);
+        one[0].rates.push(rate(1_000, start));
+        one[1].rates.push(store_inserts(&store, 1, 1_000, base).await);
+        let sender = writer.clone();
+        many[0].rates.push(
+            by_callers(64, 200, move |number| {
+                let sender = sender.clone();
+                async move {
+                    let (done, receiver) = tokio::sync::oneshot::channel();
+                    sender.send((format!("tsk_{:032x}", base + number), done)).expect("the writer");
+                    receiver.await.expect("a commit");
+                }
+            })
+            .await,
+        );
+        many[1].rates.push(store_inserts(&store, 64, 200, base + 500_000).await);
     }
+    report("durable creates, SQLite", &one);
+    report("durable creates, SQLite", &many);
 }
 
 fn resident_bytes() -> f64 {
@@ -366,11 +506,8 @@ async fn parked() {
     }
     engine.idle().await;
     let bytes = (resident_bytes() - before) / TASKS as f64;
-    eprintln!("{:<30} {:<34} {bytes:>12.0} bytes a task", "parked tasks", "resident memory");
-    println!(
-        "{}",
-        serde_json::json!({"bench": "engine", "case": "parked tasks", "name": "resident memory", "unit": "bytes", "median": bytes.round(), "against": "1024 bytes", "ratio": bytes / 1024.0})
-    );
+    let goal = Some(Goal::AtMost(1.0));
+    tell("parked tasks", "resident memory", (bytes, "bytes"), ("1 KiB", bytes / 1024.0), goal);
     let answer = r#"{"action":"accept","content":{"approved":true}}"#;
     let mut times = Vec::new();
     for id in ids.iter().step_by(TASKS / 500) {
@@ -386,20 +523,38 @@ async fn parked() {
     times.sort_unstable();
     let p99 = times[times.len() * 99 / 100];
     let ratio = p99.as_secs_f64() / Duration::from_millis(10).as_secs_f64();
-    eprintln!("{:<30} {:<34} {:>12} us", "parked tasks", "answer to end, p99", p99.as_micros());
-    println!(
-        "{}",
-        serde_json::json!({"bench": "engine", "case": "parked tasks", "name": "answer to end, p99", "unit": "us", "median": p99.as_micros() as u64, "against": "10 ms", "ratio": ratio})
-    );
+    tell("parked tasks", "answer to end, p99", (p99.as_micros() as f64, "us"), ("10 ms", ratio), goal);
 }
 
-fn main() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    runtime.expect("a runtime").block_on(async {
-        memory_polls().await;
-        creation().await;
-        sqlite_polls().await;
-        durable_creation().await;
-        parked().await;
-    });
+/// The cases by name, in the order in which they run.
+const CASES: [&str; 5] = ["polls-memory", "create", "polls-sqlite", "durable", "parked"];
+
+fn run(case: &str) {
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    let mut one_thread = tokio::runtime::Builder::new_current_thread();
+    let runtime = if case == "create" { &mut one_thread } else { threads.worker_threads(2) };
+    let runtime = runtime.enable_all().build().expect("a runtime");
+    match case {
+        "polls-memory" => runtime.block_on(memory_polls()),
+        "create" => runtime.block_on(creation()),
+        "polls-sqlite" => runtime.block_on(sqlite_polls()),
+        "durable" => runtime.block_on(durable_creation()),
+        _ => runtime.block_on(parked()),
+    }
+}
+
+fn main() -> ExitCode {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(unknown) = wanted.iter().find(|case| !CASES.contains(&case.as_str())) {
+        eprintln!("there is no case `{unknown}`; there are {}", CASES.join(", "));
+        return ExitCode::from(2);
+    }
+    for case in CASES.into_iter().filter(|case| wanted.is_empty() || wanted.iter().any(|name| name == case)) {
+        let start = Instant::now();
+        run(case);
+        eprintln!("{case} took {:.0} s", start.elapsed().as_secs_f64());
+    }
+    let missed = MISSED.load(Ordering::Relaxed);
+    eprintln!("goals missed: {missed}");
+    ExitCode::from(u8::from(missed > 0))
 }
