@@ -40,6 +40,7 @@ impl JsonError {
             }
         }
         let syntax = error.is_syntax() || error.is_eof();
+        let column = first_is_one(line, column);
         Self { reason: shortened(reason), path: shortened(path.to_string()), line, column, syntax }
     }
 
@@ -79,6 +80,12 @@ impl JsonError {
     pub fn reason(&self) -> String {
         self.reason.clone()
     }
+}
+
+/// A column as it is told. serde_json counts the bytes of the line that it has passed, which are none where a line, or
+/// the text, begins with what is refused or ends at once.
+fn first_is_one(line: usize, column: usize) -> usize {
+    if line == 0 { 0 } else { column.max(1) }
 }
 
 /// The path that the reader of a part has put before the reason, and the reason.
@@ -157,7 +164,8 @@ impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
         let (path, reason) = inside(&error);
         let syntax = error.is_syntax() || error.is_eof();
-        let (line, column) = (error.line(), error.column());
+        let line = error.line();
+        let column = first_is_one(line, error.column());
         Self { reason: shortened(reason), path: shortened(path.to_string()), line, column, syntax }
     }
 }

@@ -63,6 +63,7 @@ mod task_id;
 mod timestamp;
 mod transcribe;
 
+pub use convert::tasks_extension;
 pub use error::{JsonError, UnknownValue};
 pub use extra::{Extra, Map};
 pub use generated::{sep_1686, v2025_11_25, v2026_07_28};

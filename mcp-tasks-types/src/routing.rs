@@ -19,9 +19,10 @@ pub const NAME_HEADER: &str = "Mcp-Name";
 /// belong to the transport; so do the headers that repeat arguments, which the tool's schema decides.
 ///
 /// ```
-/// use mcp_tasks_types::{routing_headers, v2026_07_28 as mcp};
+/// use mcp_tasks_types::{routing_headers, tasks_extension, v2026_07_28 as mcp};
 ///
-/// let meta = mcp::RequestMetaObject::new("2026-07-28", mcp::ClientCapabilities::new());
+/// let capabilities = mcp::ClientCapabilities::new().with_extensions(tasks_extension());
+/// let meta = mcp::RequestMetaObject::new("2026-07-28", capabilities);
 /// let request = mcp::GetTaskRequest::new(7, mcp::GetTaskRequestParams::new(meta, "tsk_1"));
 /// let headers = routing_headers(&request);
 /// assert_eq!(headers[0], ("MCP-Protocol-Version", "2026-07-28".into()));

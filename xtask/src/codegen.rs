@@ -1,7 +1,8 @@
 //! `cargo xtask codegen [--check]`: reads `schema/`, writes or compares `mcp-tasks-types/src/generated/` and the
 //! reference. With `--schema DIR --out DIR` it does the same for an extension of somebody else's.
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
 
 use mcp_tasks_codegen::{Error, Generation, Options, TextFile, generate};
 
@@ -79,36 +80,85 @@ impl Extension<'_> {
         let folder = self.from.join(self.schema);
         let mut generation = generation(self.from, &folder)?
             .ok_or_else(|| format!("{} is no schema folder: it holds no codegen.toml", self.schema))?;
-        // Where somebody keeps their folders on their machine is nobody's business.
-        let (schema, out) = (shown(self.schema), shown(self.out));
-        for file in std::iter::once(&mut generation.config).chain(&mut generation.schemas) {
-            let name = file.path.rsplit('/').next().unwrap_or(&file.path);
-            file.path = format!("{schema}/{name}");
-        }
-        let mut command = format!("{COMMAND} --schema {schema} --out {out}");
-        let mut options = Options::outside("");
+        // The code says the same whoever makes it and wherever from: both folders as they are seen from the code.
+        let home = way(&self.from.join(self.out), &folder);
+        let mut options = Options::outside(command(&home, ".", self.types));
         if let Some(types) = self.types {
-            command = format!("{command} --root {types}");
             types.clone_into(&mut options.root);
         }
-        options.command.clone_from(&command);
-        let files = generate(&[generation], &options).map_err(|errors| refused(&errors))?;
+        name_files(&mut generation, &home);
+        let files = generate(std::slice::from_ref(&generation), &options).map_err(|errors| {
+            // Faults are for whoever runs the command, so they name the files as that person did.
+            name_files(&mut generation, self.schema);
+            refused(&generate(&[generation], &options).err().unwrap_or(errors))
+        })?;
         let module = files
             .iter()
             .find_map(|file| file.path.strip_suffix(".schema.json"))
-            .ok_or_else(|| format!("{schema} makes no module"))?;
+            .ok_or_else(|| format!("{} makes no module", self.schema))?;
         let owns = Owns::Marked(module);
-        Output { root: self.from, folder: self.out, command: &command, owns }.settle(&files, check)
+        let command = command(self.schema, self.out, self.types);
+        let folder = self.out.trim_end_matches(['/', '\\']);
+        let folder = if folder.is_empty() { self.out } else { folder };
+        Output { root: self.from, folder, command: &command, owns }.settle(&files, check)
     }
 }
 
-/// A folder as generated files name it: as it was given, or by its last part when that was a path of one machine.
-fn shown(folder: &str) -> String {
-    let path = Path::new(folder);
-    match path.file_name() {
-        Some(name) if path.is_absolute() => name.to_string_lossy().into_owned(),
-        _ => folder.replace('\\', "/").trim_end_matches('/').to_owned(),
+/// Names the files of a generation by the folder that they stand in.
+fn name_files(generation: &mut Generation, folder: &str) {
+    let folder = folder.replace('\\', "/");
+    for file in std::iter::once(&mut generation.config).chain(&mut generation.schemas) {
+        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+        file.path = format!("{}/{name}", folder.trim_end_matches('/'));
     }
+}
+
+/// The command that makes an extension's code, as a shell takes it.
+fn command(schema: &str, out: &str, types: Option<&str>) -> String {
+    let root = types.map_or_else(String::new, |types| format!(" --root {}", quoted(types)));
+    format!("{COMMAND} --schema {} --out {}{root}", quoted(schema), quoted(out))
+}
+
+fn quoted(argument: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_alphanumeric() || "/\\:._-+@".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        return Cow::Borrowed(argument);
+    }
+    Cow::Owned(format!("'{}'", argument.replace('\'', "'\\''")))
+}
+
+/// The way from one folder to another. Where they have nothing in common but the root it would tell how somebody's
+/// machine is laid out, so it is the last part alone.
+fn way(from: &Path, to: &Path) -> String {
+    let (from, to) = (real(from), real(to));
+    let same = from.components().zip(to.components()).take_while(|(a, b)| a == b);
+    let (shared, named) = same.fold((0, false), |(shared, named), (part, _)| {
+        (shared + 1, named || matches!(part, Component::Normal(_)))
+    });
+    if !named {
+        return to.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
+    }
+    let up = from.components().skip(shared).map(|_| Cow::Borrowed(".."));
+    let down = to.components().skip(shared).map(|part| part.as_os_str().to_string_lossy());
+    let parts: Vec<_> = up.chain(down).collect();
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
+}
+
+/// A path without links and turns, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for there in path.ancestors() {
+        let (Ok(mut found), Ok(rest)) = (there.canonicalize(), path.strip_prefix(there)) else { continue };
+        for part in rest.components() {
+            match part {
+                Component::ParentDir => _ = found.pop(),
+                Component::Normal(name) => found.push(name),
+                _ => {}
+            }
+        }
+        return found;
+    }
+    path
 }
 
 fn output(root: &Path) -> Output<'_> {
@@ -302,8 +352,59 @@ mod tests {
         assert_eq!(extension.settle(true).unwrap(), "src is up to date");
         let code = fs::read_to_string(at("budget/messages.rs")).unwrap();
         let first =
-            "// @generated by `cargo xtask codegen --schema schema --out src` from schema/messages.json.";
+            "// @generated by `cargo xtask codegen --schema ../schema --out .` from ../schema/messages.json.";
         assert!(code.starts_with(first), "{code}");
+    }
+
+    #[test]
+    fn the_code_is_the_same_however_its_folders_are_spelled() {
+        let folder = vendor();
+        let from = folder.path();
+        let absolute = |name: &str| from.join(name).to_str().unwrap().to_owned();
+        let turn =
+            |name: &str| from.join("schema/../src/budget/../..").join(name).to_str().unwrap().to_owned();
+        let (schema, out) = (absolute("schema"), absolute("src"));
+        Extension { from: Path::new(""), schema: &schema, out: &out, types: None }.settle(false).unwrap();
+        let spellings = [
+            (from, "schema".to_owned(), "src".to_owned()),
+            (from, "./schema/".to_owned(), "./src/".to_owned()),
+            (&from.join("schema"), ".".to_owned(), "../src".to_owned()),
+            (Path::new(""), turn("schema"), turn("src")),
+        ];
+        for (from, schema, out) in &spellings {
+            let told = Extension { from, schema, out, types: None }.settle(true).unwrap();
+            assert_eq!(told, format!("{} is up to date", out.trim_end_matches('/')));
+        }
+        // Nothing else is passed over: a header that says something else is stale.
+        let file = from.join("src/budget/messages.rs");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replacen("../schema/", "schema/", 1)).unwrap();
+        for (from, schema, out) in &spellings {
+            let told = Extension { from, schema, out, types: None }.settle(true).unwrap_err();
+            assert!(told.contains("messages.rs is stale from line 1 on"), "{told}");
+            let repair = format!("run `cargo xtask codegen --schema {schema} --out {out}`");
+            assert!(told.contains(&repair), "{told}");
+        }
+    }
+
+    #[test]
+    fn faults_and_repairs_name_the_folders_as_the_caller_did() {
+        let folder = vendor();
+        let from = folder.path();
+        let absolute = |name: &str| from.join(name).to_str().unwrap().to_owned();
+        fs::write(from.join("schema/messages.json"), "{").unwrap();
+        for schema in ["schema".to_owned(), absolute("schema"), absolute("schema/")] {
+            let told = Extension { from, schema: &schema, out: "src", types: None }.settle(true).unwrap_err();
+            let file = format!("{}/messages.json ", schema.trim_end_matches('/'));
+            assert!(told.starts_with(&file), "{told}");
+        }
+        assert_eq!(
+            super::command("a b", "it's", Some("::x::y")),
+            r"cargo xtask codegen --schema 'a b' --out 'it'\''s' --root ::x::y"
+        );
+        // Folders with nothing in common but the root are not told.
+        assert_eq!(super::way(Path::new("/nowhere-a/b"), Path::new("/nowhere-c/d")), "d");
+        assert_eq!(super::way(Path::new("/nowhere/b/new"), Path::new("/nowhere/b/../c")), "../../c");
     }
 
     #[test]

@@ -5,16 +5,21 @@
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use mcp_tasks_example_vendor::budget::{
-    Amount, BudgetErrorCode, BudgetErrorCodeData, BudgetState, Currency, GetBudgetRequest,
+    Amount, BudgetErrorCode, BudgetErrorCodeData, BudgetSettings, BudgetState, Currency, GetBudgetRequest,
     GetBudgetRequestParams, GetBudgetResult, meta_key,
 };
 use mcp_tasks_example_vendor::limit_of;
 use mcp_tasks_types::v2026_07_28::{ClientCapabilities, ErrorObject, PROTOCOL_VERSION, RequestMetaObject};
-use mcp_tasks_types::{JsonError, RawJson, from_str, to_string};
+use mcp_tasks_types::{JsonError, RawJson, from_str, tasks_extension, to_string};
 
 fn main() -> Result<(), JsonError> {
-    // Build and write. The extension's key stands among the core's own.
-    let mut meta = RequestMetaObject::new(PROTOCOL_VERSION, ClientCapabilities::new());
+    // Build and write. A request about a task declares that its sender knows tasks, and one of an extension declares
+    // that extension. The extension's key stands among the core's own.
+    let mut extensions = tasks_extension();
+    let settings = BudgetSettings::new(vec![Currency::Eur]);
+    extensions.extra.push(BudgetSettings::EXTENSION_ID.to_owned(), RawJson::new(&settings)?);
+    let capabilities = ClientCapabilities::new().with_extensions(extensions);
+    let mut meta = RequestMetaObject::new(PROTOCOL_VERSION, capabilities);
     meta.extra.push(meta_key::BUDGET.to_owned(), RawJson::new(&Amount::new(Currency::Eur, 250))?);
     let request = GetBudgetRequest::new(7, GetBudgetRequestParams::new(meta, "tsk_1"));
     println!("{}", to_string(&request)?);

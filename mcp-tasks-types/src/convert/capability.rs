@@ -9,7 +9,16 @@ use crate::v2025_11_25::{CapabilityMark, CapabilitySettings};
 use crate::{Extra, RawObject, sep_1686, v2025_11_25, v2026_07_28};
 
 /// The declaration of the tasks extension, `{"io.modelcontextprotocol/tasks":{}}`: what a client of 2026-07-28 puts
-/// into the capabilities of each request that may become a task, and of those about tasks.
+/// into the capabilities of each request that may become a task, and of those about tasks. A server refuses a request
+/// about a task without it with -32021 (C-22).
+///
+/// ```
+/// use mcp_tasks_types::{tasks_extension, to_string, v2026_07_28::ClientCapabilities};
+///
+/// let capabilities = ClientCapabilities::new().with_extensions(tasks_extension());
+/// assert_eq!(to_string(&capabilities)?, r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#);
+/// # Ok::<(), mcp_tasks_types::JsonError>(())
+/// ```
 #[must_use]
 #[inline]
 pub fn tasks_extension() -> v2026_07_28::ExtensionCapabilities {

@@ -1,7 +1,7 @@
 //! What is no message of a type is refused with the reason and the place.
 
 use mcp_tasks_types::v2026_07_28::{ElicitResult, GetTaskResult, TaskStatus};
-use mcp_tasks_types::{RawJson, from_str};
+use mcp_tasks_types::{RawJson, RawMessage, from_slice, from_str};
 
 use crate::read;
 
@@ -308,9 +308,31 @@ fn a_value_of_a_list_is_a_string_and_nothing_else() {
 #[test]
 fn a_place_is_where_reading_stopped_also_at_the_beginning_of_a_line() {
     for (text, line, column) in
-        [("{\n", 2, 0), ("[\n1]", 1, 0), ("{\n \"taskId\":1}", 2, 11), ("{\n}\n", 2, 1)]
+        [("{\n", 2, 1), ("[\n1]", 1, 1), ("{\n \"taskId\":1}", 2, 11), ("{\n}\n", 2, 1)]
     {
         let error = from_str::<GetTaskResult>(text).unwrap_err();
         assert_eq!((error.line(), error.column()), (line, column), "{error}");
     }
+}
+
+/// A reader that refuses the first byte of a line, or comes to an end there, has passed no byte of it; its place is the
+/// first column all the same.
+#[test]
+fn the_first_column_of_a_line_is_one() {
+    let read = |text: &str| from_str::<GetTaskResult>(text).unwrap_err();
+    for (error, place, path) in [
+        (RawMessage::read(b"[]").unwrap_err(), (1, 1), ""),
+        (read(""), (1, 1), ""),
+        (read("\n[1]"), (2, 1), ""),
+        (read("{\n\"taskId\":\n[]}"), (3, 1), "taskId"),
+        (from_slice::<RawJson>(b"\xff").unwrap_err(), (1, 1), ""),
+        (RawJson::from_text("").unwrap_err(), (1, 1), ""),
+    ] {
+        assert_eq!((error.line(), error.column()), place, "{error}");
+        assert_eq!(error.path(), path, "{error}");
+        assert!(error.to_string().ends_with(&format!("at line {} column {}", place.0, place.1)), "{error}");
+    }
+    // Without a text there is no place.
+    let error = RawJson::from_text("7").unwrap().get::<String>().map(drop).unwrap_err();
+    assert_eq!(error.line() == 0, error.column() == 0, "{error}");
 }

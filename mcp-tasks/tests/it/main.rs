@@ -46,3 +46,5 @@ mod store_model;
 mod store_rules;
 mod store_sealed;
 mod support;
+#[cfg(feature = "macros")]
+mod types_readme;

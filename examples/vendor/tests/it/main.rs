@@ -13,7 +13,7 @@ fn the_program_says_what_the_messages_mean() {
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let request = r#"{"jsonrpc":"2.0","id":7,"method":"budget/get","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"com.example/budget":{"currency":"EUR","cents":250}},"taskId":"tsk_1"}}"#;
+    let request = r#"{"jsonrpc":"2.0","id":7,"method":"budget/get","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{},"com.example/budget":{"currencies":["EUR"]}}},"com.example/budget":{"currency":"EUR","cents":250}},"taskId":"tsk_1"}}"#;
     assert_eq!(
         lines,
         [

@@ -472,7 +472,7 @@ impl serde::Serialize for SubscriptionsListenResultMetaObject {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// Extensions the client understands.
+    /// Extensions the client understands: tasks are one, declared in each request about them and in each that may become one.
     pub extensions: Option<ExtensionCapabilities>,
     /// The client can put questions to a person.
     pub elicitation: Option<ElicitationCapability>,

@@ -1341,7 +1341,7 @@ impl serde::Serialize for CreateTaskResult {
         writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
-/// Asks for the current snapshot of a task.
+/// Asks for the current snapshot of a task. The client declares the tasks extension in `_meta`, or is refused with -32021.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GetTaskRequest {
@@ -1648,7 +1648,7 @@ impl serde::Serialize for GetTaskResult {
             )
     }
 }
-/// Hands in answers to open questions of a task.
+/// Hands in answers to open questions of a task. The client declares the tasks extension in `_meta`, or is refused with -32021.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UpdateTaskRequest {
@@ -1881,7 +1881,7 @@ impl serde::Serialize for UpdateTaskResult {
         writer.end(&self.extra, <Self as support::Object<'_>>::MEMBERS, &[])
     }
 }
-/// Asks to give up a task; the work may still end otherwise.
+/// Asks to give up a task; the work may still end otherwise. The client declares the tasks extension in `_meta`, or is refused with -32021.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CancelTaskRequest {
