@@ -12,6 +12,7 @@ use crate::engine::Run;
 use crate::error::Interrupted;
 use crate::finite::check_finite;
 use crate::lifecycle::Event;
+use crate::owner::Owner;
 use crate::record::{InputRecord, InputState, StepRecord};
 
 /// The body's view of its task. Cheap to clone; every clone speaks for the same run.
@@ -32,6 +33,13 @@ impl TaskContext {
     #[must_use]
     pub fn task_id(&self) -> &TaskId {
         self.run.id()
+    }
+
+    /// Whose task it is: whoever sent the request that made it, also when that request and the process it came to are
+    /// gone.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        self.run.record().owner.clone()
     }
 
     /// Tells people where the task stands. Recorded and visible when it returns.

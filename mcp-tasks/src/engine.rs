@@ -42,7 +42,7 @@ use crate::error::{EngineError, EngineErrorKind, InterruptedKind};
 use crate::lifecycle::{Event, Outcome};
 use crate::output::text_result;
 use crate::owner::Owner;
-use crate::record::{ErrorRecord, Generation, SharedRecord, TaskRecord, Visibility};
+use crate::record::{ErrorRecord, Generation, LONGEST_MS, SharedRecord, TaskRecord, Visibility};
 use crate::store::{Change, Cursor, Page, Parts, Store, StoreErrorKind};
 use crate::tool::{Restart, ToolDefinition};
 
@@ -230,6 +230,8 @@ impl Engine {
         let Some(record) =
             record.filter(|record| record.owner == *owner && record.visibility == Visibility::Task)
         else {
+            // The caller is told the same of every id; whoever looks into many polls finds here which one it was.
+            tracing::debug!(task = in_short(id.as_str()), "the task was not found");
             return Err(EngineError::task_not_found());
         };
         let record = if record.is_due(self.core.clock.now_millis()) {
@@ -403,8 +405,9 @@ impl Engine {
         record.generation = task.generation;
         record.visibility = visibility;
         record.status_message = definition.status_message().map(str::to_owned);
-        record.ttl_ms = Some(definition.ttl_ms());
-        record.poll_interval_ms = core.settings.poll_ms.or(definition.poll_ms()).or(Some(DEFAULT_POLL_MS));
+        record.ttl_ms = Some(definition.ttl_ms().min(LONGEST_MS));
+        let poll_ms = core.settings.poll_ms.or(definition.poll_ms()).unwrap_or(DEFAULT_POLL_MS);
+        record.poll_interval_ms = Some(poll_ms.min(LONGEST_MS));
         record.retain_ms = definition.retain_ms();
         if visibility == Visibility::Inline || core.has_room() {
             record.fence = 1;

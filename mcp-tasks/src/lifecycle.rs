@@ -9,7 +9,8 @@ use mcp_tasks_types::v2026_07_28::ErrorCode;
 use mcp_tasks_types::{RawJson, RawObject, Timestamp};
 
 use crate::record::{
-    CancelRecord, ErrorRecord, InputRecord, InputState, Lease, OUTSIDE_TOKEN, Parked, State, TaskRecord,
+    CancelRecord, ErrorRecord, InputRecord, InputState, LONGEST_MS, Lease, OUTSIDE_TOKEN, Parked, State,
+    TaskRecord,
 };
 
 /// What an expired task tells.
@@ -422,7 +423,7 @@ impl Draft<'_> {
     }
 
     fn poll_interval(&mut self, poll_interval_ms: u64) -> bool {
-        let wanted = Some(poll_interval_ms.max(1));
+        let wanted = Some(poll_interval_ms.clamp(1, LONGEST_MS));
         let changed = self.record.poll_interval_ms != wanted;
         if changed {
             self.record.poll_interval_ms = wanted;
@@ -433,6 +434,7 @@ impl Draft<'_> {
 
     /// A task without a limit stays without one (C-39).
     fn extend_ttl(&mut self, ttl_ms: u64) -> bool {
+        let ttl_ms = ttl_ms.min(LONGEST_MS);
         let longer = self.record.ttl_ms.is_some_and(|before| ttl_ms > before);
         if longer {
             self.record.ttl_ms = Some(ttl_ms);

@@ -15,6 +15,10 @@ use crate::owner::Owner;
 /// The format that this version writes; every older one can be read.
 pub const FORMAT: u32 = 1;
 
+/// The longest duration that is written, in milliseconds: the largest integer that every reader of JSON holds. A longer
+/// one is not told from it by any of them.
+pub(crate) const LONGEST_MS: u64 = (1 << 53) - 1;
+
 /// Everything that is known about one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -58,7 +58,10 @@ type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 fn metered<'a, T: 'a>(verb: &'static str, answer: Answer<'a, T>) -> Answer<'a, T> {
     Box::pin(async move {
-        #[expect(clippy::disallowed_methods, reason = "it measures this machine, and nothing is decided by it")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it measures this machine, and nothing is decided by it"
+        )]
         let begin = Instant::now();
         let answer = answer.await;
         histogram!("mcp_tasks_store_seconds", "verb" => verb).record(begin.elapsed());

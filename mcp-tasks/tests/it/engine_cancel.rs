@@ -99,9 +99,25 @@ async fn live_task_expires_by_itself() {
         assert_eq!(bench.update(id, json!({"approve": accept(true)})).await.unwrap(), record);
     }
     bench.clock.advance(60_000);
+    let mut forgotten = 0;
+    while forgotten < 2 {
+        let change = changes.next().await.unwrap();
+        let mcp_tasks::store::Change::Written { id, .. } = change else { panic!("{change:?}") };
+        let left = bench.store.load(&id, mcp_tasks::store::Parts::Whole).await.unwrap().unwrap();
+        forgotten += usize::from(left.forgotten_at.is_some());
+        // Nothing of what was asked, answered or called with is kept any longer, though nobody came.
+        if left.forgotten_at.is_some() {
+            assert!(left.params.is_none() && left.inputs.is_empty() && left.steps.is_empty(), "{left:?}");
+            assert!(left.params_digest.is_empty() && left.status_message.is_none(), "{left:?}");
+        }
+    }
     for id in [&waiting, &working] {
-        let error = bench.engine.get(&bench.owner, id).await.unwrap_err();
-        assert_eq!(error.kind(), EngineErrorKind::TaskExpired);
+        let errors = [
+            bench.engine.get(&bench.owner, id).await.unwrap_err(),
+            bench.engine.cancel(&bench.owner, id, None).await.unwrap_err(),
+            bench.update(id, json!({"approve": accept(true)})).await.unwrap_err(),
+        ];
+        assert!(errors.iter().all(|error| error.kind() == EngineErrorKind::TaskExpired), "{errors:?}");
     }
     bench.clock.advance(3_600_000);
     let mut removed = 0;

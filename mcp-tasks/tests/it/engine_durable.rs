@@ -301,11 +301,18 @@ async fn limits_hold_for_an_owner_and_for_all() {
     assert_eq!(create("alice").await.unwrap_err().kind(), EngineErrorKind::TooManyTasks);
     create("bob").await.unwrap();
     assert_eq!(create("bob").await.unwrap_err().kind(), EngineErrorKind::TooManyTasks);
+    // Whether or not anybody looked at them, those that run and those that ended are all there.
+    assert_eq!(engine.running(), 3);
+    let live = engine.operators().list(None, 10).await.unwrap().records;
+    assert!(live.len() == 3 && live.iter().all(|record| record.state == State::Working), "{live:?}");
     engine.cancel(&Owner::new("tenant", "alice"), &first.id, None).await.unwrap();
     engine.settled(&Owner::new("tenant", "alice"), &first.id).await.unwrap();
     // All owners together are counted once a second.
     clock.advance(1_000);
     create("alice").await.unwrap();
+    let ended = engine.get(&Owner::new("tenant", "alice"), &first.id).await.unwrap();
+    assert_eq!(ended.state, State::Cancelled);
+    assert_eq!(engine.running(), 3);
 }
 
 /// What serves leaves tasks to those that work, and those take them up when they are told.

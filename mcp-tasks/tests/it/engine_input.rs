@@ -4,9 +4,9 @@ use mcp_tasks::EngineErrorKind;
 use mcp_tasks::record::State;
 use serde_json::{Value, json};
 
-use crate::support::{accept, bench, eventually, open, outstanding, text};
+use crate::support::{accept, bench, count, eventually, open, outstanding, text};
 
-/// C-50, C-51, C-58, C-59: the question is out with all it needs; its answer is visible when `update` returns.
+/// C-50, C-51, C-58, C-59, P078: the question is out with all it needs and nothing more; its answer is visible when `update` returns.
 #[tokio::test]
 async fn answer_is_visible_when_update_returns() {
     let bench = bench().await;
@@ -32,8 +32,12 @@ async fn questions_are_answered_one_by_one() {
     let record = bench.asked(&id, 2).await;
     assert_eq!(outstanding(&record), ["approve", "other"]);
     let record = bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
-    assert_eq!(outstanding(&record), ["other"]);
+    assert_eq!((outstanding(&record), &record.state), (vec!["other"], &State::InputRequired));
+    let record = bench.get(&id).await;
+    assert_eq!((outstanding(&record), &record.state), (vec!["other"], &State::InputRequired));
     bench.update(&id, json!({"approve": accept(false), "other": {"action": "decline"}})).await.unwrap();
+    let never_asked = json!({"third": accept(false)});
+    bench.update(&id, never_asked).await.unwrap();
     assert_eq!(text(&bench.settled(&id).await), "true decline");
 }
 
@@ -41,7 +45,9 @@ async fn questions_are_answered_one_by_one() {
 #[tokio::test]
 async fn unwanted_answers_are_ignored_unread() {
     let bench = bench().await;
-    let id = bench.create(json!([["ask", "approve"], ["ask", "other"], ["gate", "unwanted"]])).await;
+    let id = bench
+        .create(json!([["ask", "approve"], ["count", "unwanted"], ["ask", "other"], ["gate", "unwanted"]]))
+        .await;
     bench.asked(&id, 1).await;
     bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
     let before = bench.asked(&id, 1).await;
@@ -53,13 +59,17 @@ async fn unwanted_answers_are_ignored_unread() {
     ] {
         assert_eq!(bench.update(&id, odd).await.unwrap(), before);
     }
-    assert_eq!(bench.get(&id).await, before);
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((bench.get(&id).await, count("unwanted")), (before, 1));
     bench.update(&id, json!({"other": accept(true), "zzz": null})).await.unwrap();
     let working = bench.get(&id).await;
     assert_eq!(working.state, State::Working);
     assert_eq!(bench.update(&id, json!({"other": accept(false)})).await.unwrap(), working);
     open("unwanted");
     let ended = bench.settled(&id).await;
+    assert_eq!(text(&ended), "true,true", "what counts is what was asked for, when it was asked for");
     assert_eq!(bench.update(&id, json!({"other": 1})).await.unwrap(), ended);
 }
 
@@ -126,12 +136,13 @@ async fn question_nobody_waits_for_is_taken_back() {
 #[tokio::test]
 async fn waiting_task_is_cancelled_at_once() {
     let bench = bench().await;
-    let id = bench.create(json!([["ask", "approve"]])).await;
+    let id = bench.create(json!([["ask", "approve"], ["count", "cancelled while it waited"]])).await;
     bench.asked(&id, 1).await;
     let record = bench.cancel(&id).await;
-    assert_eq!(record.state, State::Cancelled);
-    assert!(record.outstanding().next().is_none());
+    assert_eq!((&record.state, record.outstanding().count()), (&State::Cancelled, 0));
+    assert_eq!(bench.get(&id).await, record);
     eventually("the end of the run", || bench.engine.running() == 0).await;
+    assert_eq!(count("cancelled while it waited"), 0);
     let late = bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
     assert_eq!(late, record);
 }

@@ -1,7 +1,7 @@
 //! The log: what people need to follow a task, and nothing that belongs to a task's owner.
 
 use std::fmt::{self, Write as _};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use mcp_tasks::InlineOutcome;
 use mcp_tasks::record::State;
@@ -13,7 +13,7 @@ use crate::support::{Bench, accept, answers, bench};
 
 /// Keeps every event and span of this thread, of any level and from whatever code.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<String>>);
+pub(crate) struct Log(Arc<Mutex<String>>);
 
 struct Fields<'a>(&'a mut String);
 
@@ -31,7 +31,16 @@ impl Log {
         text.push('\n');
     }
 
-    fn text(&self) -> String {
+    /// Begins to listen on this thread, until the guard is dropped.
+    pub(crate) fn listen(&self) -> tracing::subscriber::DefaultGuard {
+        // Whether a place in the code has anybody to tell is asked once, of the thread that comes there first, as long as
+        // there is one listener; and that may be the thread of another test, where nobody listens.
+        static OTHER: OnceLock<tracing::Dispatch> = OnceLock::new();
+        OTHER.get_or_init(|| tracing::Dispatch::new(Self::default()));
+        tracing::subscriber::set_default(self.clone())
+    }
+
+    pub(crate) fn text(&self) -> String {
         self.0.lock().unwrap().clone()
     }
 }
@@ -98,7 +107,7 @@ async fn everything_with_secrets(bench: &Bench) -> usize {
 #[tokio::test]
 async fn log_has_no_argument_result_answer_status_or_error_of_a_task() {
     let (log, bench) = (Log::default(), bench().await);
-    let guard = tracing::subscriber::set_default(log.clone());
+    let guard = log.listen();
     assert_eq!(everything_with_secrets(&bench).await, 6);
     drop(guard);
     let text = log.text();
@@ -117,7 +126,7 @@ async fn log_has_no_argument_result_answer_status_or_error_of_a_task() {
 async fn reason_of_a_cancellation_is_logged_in_short() {
     let (log, bench) = (Log::default(), bench().await);
     let id = bench.create(json!([["until cancelled", ""]])).await;
-    let guard = tracing::subscriber::set_default(log.clone());
+    let guard = log.listen();
     let reason = format!("too slow\n{}", "ß".repeat(10_000));
     bench.engine.cancel(&bench.owner, &id, Some(reason)).await.unwrap();
     drop(guard);
@@ -132,7 +141,7 @@ async fn reason_of_a_cancellation_is_logged_in_short() {
 async fn idle_engine_logs_nothing() {
     let bench = bench().await;
     let log = Log::default();
-    let guard = tracing::subscriber::set_default(log.clone());
+    let guard = log.listen();
     bench.clock.advance(24 * 3_600_000);
     for _ in 0..1_000 {
         tokio::task::yield_now().await;

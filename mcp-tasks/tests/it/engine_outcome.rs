@@ -36,11 +36,15 @@ async fn task_is_found_at_once_and_completes_with_the_whole_result() {
 async fn reading_changes_nothing() {
     let bench = bench().await;
     let id = bench.create(json!([["return", "done"]])).await;
-    let first = bench.settled(&id).await;
+    let other = bench.create(json!([["return", "also done"]])).await;
+    let (first, second) = (bench.settled(&id).await, bench.settled(&other).await);
     for _ in 0..10 {
-        assert_eq!(bench.get(&id).await, first);
+        for (id, seen, wanted) in [(&id, &first, "done"), (&other, &second, "also done")] {
+            let again = bench.get(id).await;
+            assert_eq!((&again, again.version), (seen, seen.version));
+            assert_eq!(text(&again), wanted);
+        }
     }
-    assert_eq!(bench.get(&id).await.version, first.version);
 }
 
 /// C-44, C-45: what the tool finds out is a result.
@@ -215,7 +219,7 @@ async fn inline_call_stops_when_its_caller_goes_away() {
     bench.engine.idle().await;
 }
 
-/// C-52, P078: an undeclared question is the tool's fault and fails the task.
+/// C-52: an undeclared question is the tool's fault and fails the task.
 #[tokio::test]
 async fn undeclared_question_fails_the_task() {
     let bench = bench().await;

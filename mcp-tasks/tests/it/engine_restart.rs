@@ -156,11 +156,16 @@ async fn mortal_task_fails_honestly() {
     let completed = bench.settled(&ended).await;
     let waiting = bench.create_mortal(json!([["ask", "approve"]])).await;
     bench.asked(&waiting, 1).await;
+    let busy = bench.create_mortal(json!([["status", "busy"], ["until cancelled", ""]])).await;
+    bench.said(&busy, "busy").await;
     let next = bench.restarted().await;
+    for id in [&busy, &waiting] {
+        let record = next.get(id).await;
+        let State::Failed { error } = &record.state else { panic!("{record:?}") };
+        assert_eq!(error.code, -32603);
+        assert!(record.status_message.as_ref().unwrap().contains("interrupted"), "{record:?}");
+    }
     let record = next.get(&waiting).await;
-    let State::Failed { error } = &record.state else { panic!("{record:?}") };
-    assert_eq!(error.code, -32603);
-    assert!(record.status_message.as_ref().unwrap().contains("interrupted"), "{record:?}");
     // P090: the answer that comes now is acknowledged without effect.
     assert_eq!(next.update(&waiting, json!({"approve": accept(true)})).await.unwrap(), record);
     assert_eq!(next.get(&ended).await, completed);

@@ -25,6 +25,12 @@ mod http_client;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_wire;
 #[cfg(feature = "macros")]
+mod reports_engine;
+#[cfg(feature = "macros")]
+mod reports_log;
+#[cfg(all(feature = "http", feature = "stdio", feature = "macros"))]
+mod reports_wire;
+#[cfg(feature = "macros")]
 mod server_harness;
 #[cfg(feature = "macros")]
 mod server_order;

@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::server_harness::{request, request_declaring, server};
 
-struct Connection {
+pub(crate) struct Connection {
     input: Option<DuplexStream>,
     output: Lines<BufReader<DuplexStream>>,
     serving: JoinHandle<std::io::Result<()>>,
@@ -22,7 +22,7 @@ impl Connection {
         Self::to(server().await, options)
     }
 
-    fn to(server: mcp_tasks::Server, options: StdioOptions) -> Self {
+    pub(crate) fn to(server: mcp_tasks::Server, options: StdioOptions) -> Self {
         let (input, reader) = tokio::io::duplex(1 << 16);
         let (writer, output) = tokio::io::duplex(1 << 16);
         Self {
@@ -38,17 +38,17 @@ impl Connection {
         input.write_all(b"\n").await.unwrap();
     }
 
-    async fn send_message(&mut self, message: &Value) {
+    pub(crate) async fn send_message(&mut self, message: &Value) {
         self.send(message.to_string().as_bytes()).await;
     }
 
-    async fn next(&mut self) -> Value {
+    pub(crate) async fn next(&mut self) -> Value {
         let line = within(self.output.next_line()).await.unwrap().unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
     /// Ends the input; everything that was still written, and how serving ended.
-    async fn finish(mut self) -> Vec<Value> {
+    pub(crate) async fn finish(mut self) -> Vec<Value> {
         self.input = None;
         let mut rest = Vec::new();
         while let Some(line) = within(self.output.next_line()).await.unwrap() {

@@ -196,7 +196,7 @@ pub(crate) fn count(name: &str) -> usize {
     COUNTS.lock().unwrap().get(name).copied().unwrap_or(0)
 }
 
-fn pass(name: &str) -> usize {
+pub(crate) fn pass(name: &str) -> usize {
     let mut counts = COUNTS.lock().unwrap();
     let count = counts.entry(name.to_owned()).or_insert(0);
     *count += 1;
@@ -361,6 +361,7 @@ async fn perform(ctx: &TaskContext, operation: &str, operand: String, log: &mut 
         "leave" => Err(ctx.leave().await.into()),
         "token" => Ok(ctx.fencing_token().to_string()),
         "id" => Ok(ctx.task_id().to_string()),
+        "owner" => Ok(ctx.owner().to_string()),
         "return" => return Some(Ok(operand)),
         "tool error" => Err(ToolError::tool(operand)),
         "any error" => Err(std::io::Error::other(operand).into()),
