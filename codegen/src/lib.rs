@@ -73,6 +73,8 @@
 //! | [`reference::reference`] | a reference of several, side by side |
 //! | [`samples::samples`] | messages that its types have to take, and to refuse |
 //! | [`samples::readme`] | what a folder of those says of itself |
+//! | [`notes`] | what an extension's schema says that the protocol says already |
+//! | [`known`] | the list of types that `[replace]` may name, for this crate itself |
 
 mod accept;
 mod check;
@@ -83,16 +85,19 @@ pub mod drift;
 mod error;
 mod front;
 mod json;
+mod known;
 mod lint;
 mod lower;
 mod model;
 mod names;
+mod nearest;
 pub mod reference;
 mod render;
 pub mod samples;
 mod words;
 
 pub use error::Error;
+pub use known::{known, notes};
 
 /// A file by its path and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,19 +172,28 @@ pub fn generate(generations: &[Generation], options: &Options) -> Result<Vec<Tex
         let message = format!("`{}` is no path to the types crate: {error}", options.root);
         return Err(vec![Error::new("options", "root", message)]);
     }
-    let mut models: Vec<model::Model> = Vec::new();
-    let mut files = Vec::new();
+    let mut models: Vec<(model::Model, &str)> = Vec::new();
+    let mut all_sources = Vec::new();
     for generation in generations {
         let (model, sources) = lowered(generation)?;
         if let Some(error) = clash(&model, &models, options, &generation.config.path) {
             return Err(vec![error]);
         }
-        let front = front::run(&model, &options.root)?;
-        files.extend(render::generation(&model, &front, options)?);
-        files.push(render::bundle(&model, &sources));
-        models.push(model);
+        models.push((model, &generation.config.path));
+        all_sources.push(sources);
+    }
+    let errors = known::check(&models, options);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut files = Vec::new();
+    for ((model, _), sources) in models.iter().zip(&all_sources) {
+        let front = front::run(model, &options.root)?;
+        files.extend(render::generation(model, &front, options)?);
+        files.push(render::bundle(model, sources));
     }
     if options.registry {
+        let models: Vec<&model::Model> = models.iter().map(|(model, _)| model).collect();
         files.push(render::registry(&models, options)?);
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -187,13 +201,18 @@ pub fn generate(generations: &[Generation], options: &Options) -> Result<Vec<Tex
 }
 
 /// Two revisions that would write the same files.
-fn clash(model: &model::Model, earlier: &[model::Model], options: &Options, config: &str) -> Option<Error> {
-    if earlier.iter().any(|earlier| earlier.generation == model.generation) {
+fn clash(
+    model: &model::Model,
+    earlier: &[(model::Model, &str)],
+    options: &Options,
+    config: &str,
+) -> Option<Error> {
+    if earlier.iter().any(|(earlier, _)| earlier.generation == model.generation) {
         let message = format!("another schema folder is the revision `{}` as well", model.generation);
         return Some(Error::new(config, "generation", message));
     }
     let registry = options.registry && model.module == REGISTRY;
-    if registry || earlier.iter().any(|earlier| earlier.module == model.module) {
+    if registry || earlier.iter().any(|(earlier, _)| earlier.module == model.module) {
         let message = format!("the module `{}` is made of something else already", model.module);
         return Some(Error::new(config, "module", message));
     }

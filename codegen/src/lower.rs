@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::error::{Error, Errors};
 use crate::json::{Json, child};
 use crate::model::{Condition, ErrorCode, File, Item, ItemKind, Model, Variant};
-use crate::names;
+use crate::{names, nearest};
 
 /// A parsed schema file.
 #[derive(Debug)]
@@ -194,7 +194,8 @@ impl<'a> Lowering<'a> {
         self.used_definitions.insert(name.to_owned());
         let found = self.definitions.get(name).map(|(_, schema)| *schema);
         if found.is_none() {
-            self.fault(at, format!("no file of this generation defines `{name}`"));
+            let hint = nearest::hint(name, self.definitions.keys().copied());
+            self.fault(&at.child("$ref"), format!("no file of this generation defines `{name}`{hint}"));
         }
         found
     }

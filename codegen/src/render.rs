@@ -103,11 +103,40 @@ pub(crate) fn generation(model: &Model, front: &Front, options: &Options) -> Res
     let constants = context.constants();
     let folder =
         model.files.first().and_then(|file| file.path.rsplit_once('/')).map_or("", |(folder, _)| folder);
-    let docs = format!(" The types of protocol revision {}.", model.generation);
+    let docs = module_docs(&context, options);
     let version = version(&context.root);
-    let text = print(&header(options, folder), quote!(#![doc = #docs] #version #modules #constants))?;
+    let text = print(&header(options, folder), quote!(#docs #version #modules #constants))?;
     out.push(TextFile::new(format!("{}.rs", model.module), text));
     Ok(out)
+}
+
+/// What the module of a revision or an extension says of itself, and where its reader begins.
+fn module_docs(context: &Context<'_>, options: &Options) -> TokenStream {
+    let generation = &context.model.generation;
+    let mut lines = vec![if options.registry {
+        format!(" The types of protocol revision {generation}.")
+    } else {
+        format!(" The types of `{generation}`, an extension of the protocol.")
+    }];
+    let named = |schema_name: &String| match context.items.get(schema_name.as_str()) {
+        Some(Item { kind: ItemKind::Replaced(path), .. }) => format!("`{path}`"),
+        Some(item) => format!("[`{}`]", item.rust_name),
+        None => format!("`{schema_name}`"),
+    };
+    let mut messages = Vec::new();
+    for item in context.model.items() {
+        let ItemKind::Object(object) = &item.kind else { continue };
+        let Some(method) = &object.method else { continue };
+        let answer = method.result.as_ref().map_or_else(|| "–".to_owned(), named);
+        messages.push(format!(" | `{}` | {} | {answer} |", method.name, named(&item.schema_name)));
+    }
+    messages.sort();
+    if !messages.is_empty() {
+        lines.extend(["", " Begin with a message; the types of its members lead on.", ""].map(str::to_owned));
+        lines.extend([" | method | message | answered with |", " |---|---|---|"].map(str::to_owned));
+        lines.append(&mut messages);
+    }
+    quote!(#(#![doc = #lines])*)
 }
 
 /// Outside the types crate, a check that it is of the version that the code was made for: what generated code calls there
@@ -120,7 +149,7 @@ fn version(root: &syn::Path) -> Option<TokenStream> {
 }
 
 /// The list of all types, as a macro: tests, commands and benches expand it instead of keeping lists of their own.
-pub(crate) fn registry(models: &[Model], options: &Options) -> Result<TextFile, Errors> {
+pub(crate) fn registry(models: &[&Model], options: &Options) -> Result<TextFile, Errors> {
     let (mut generated, mut by_hand) = (Vec::new(), Vec::new());
     for model in models {
         let module = format_ident!("{}", model.module);
@@ -195,7 +224,7 @@ fn state_at_least_one(definition: &mut Json) {
 }
 
 /// Whether a definition can be read and written on its own.
-fn is_wire_type(item: &Item) -> bool {
+pub(crate) fn is_wire_type(item: &Item) -> bool {
     match &item.kind {
         ItemKind::Object(_)
         | ItemKind::Union(_)
@@ -255,6 +284,20 @@ impl<'ast> Visit<'ast> for Named {
         }
         syn::visit::visit_path(self, path);
     }
+}
+
+/// The documentation of a definition's type, and the published name where Rust's is another, to be found by.
+fn item_docs(item: &Item) -> TokenStream {
+    let (docs, alias) = (docs(&item.docs), alias(item));
+    quote!(#docs #alias)
+}
+
+/// The published name of a definition as one that rustdoc finds its type by.
+fn alias(item: &Item) -> Option<syn::Attribute> {
+    let published = &item.schema_name;
+    // Rustdoc takes no blanks and quotes there.
+    let plain = published.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    (plain && *published != item.rust_name).then(|| syn::parse_quote!(#[doc(alias = #published)]))
 }
 
 /// Documentation attributes, a line each, with the blank that rustdoc's own comments have.

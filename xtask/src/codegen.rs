@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use mcp_tasks_codegen::{Error, Generation, Options, TextFile, generate};
 
-use crate::output::{Output, Owns, read, say, sorted};
+use crate::output::{Output, Owns, counted, read, say, sorted};
 
 /// The folder that holds generated files and nothing else.
 const OUTPUT: &str = "mcp-tasks-types/src/generated";
@@ -37,7 +37,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     match (schema, out, types) {
         (None, None, None) => ours(root, check),
         (Some(schema), Some(out), types) => {
-            say(&Extension { from: Path::new(""), schema, out, types }.settle(check)?);
+            let extension = Extension { from: Path::new(""), schema, out, types };
+            let told = extension.settle(check)?;
+            extension.notes()?.iter().for_each(|note| say(note));
+            say(&told);
             Ok(())
         }
         _ => Err(USAGE.to_owned()),
@@ -52,9 +55,13 @@ fn ours(root: &Path, check: bool) -> Result<(), String> {
 
 /// Writes or compares code and reference, and gives what went well and what did not.
 pub(crate) fn settled(root: &Path, check: bool) -> Result<(Vec<String>, Vec<String>), String> {
-    let (code, reference) = (expected(root)?, reference_of(root)?);
+    let (code, reference, known) = (expected(root)?, reference_of(root)?, known_of(root)?);
     let (mut told, mut faults) = (Vec::new(), Vec::new());
-    for outcome in [output(root).settle(&code, check), docs(root).settle(&[reference], check)] {
+    for outcome in [
+        output(root).settle(&code, check),
+        docs(root).settle(&[reference], check),
+        generator(root).settle(&[known], check),
+    ] {
         match outcome {
             Ok(line) => told.push(line),
             Err(fault) => faults.push(fault),
@@ -75,6 +82,16 @@ pub(crate) struct Extension<'a> {
 }
 
 impl Extension<'_> {
+    /// What stands in the schema and is perhaps not meant, a line each.
+    fn notes(&self) -> Result<Vec<String>, String> {
+        let Some(mut generation) = generation(self.from, &self.from.join(self.schema))? else {
+            return Ok(Vec::new());
+        };
+        name_files(&mut generation, self.schema);
+        let notes = mcp_tasks_codegen::notes(&generation).map_err(|errors| told(&errors))?;
+        Ok(notes.iter().map(|note| format!("note: {note}")).collect())
+    }
+
     /// Writes the extension's code, or compares it.
     pub(crate) fn settle(&self, check: bool) -> Result<String, String> {
         let folder = self.from.join(self.schema);
@@ -169,13 +186,27 @@ fn docs(root: &Path) -> Output<'_> {
     Output { root, folder: "docs", command: COMMAND, owns: Owns::Nothing }
 }
 
-/// The reference of all generations, oldest first.
+/// What the generator itself has to know of the types.
+fn generator(root: &Path) -> Output<'_> {
+    Output { root, folder: "codegen/src", command: COMMAND, owns: Owns::Nothing }
+}
+
+/// The types, methods and error codes that extensions of others are held against.
+fn known_of(root: &Path) -> Result<TextFile, String> {
+    mcp_tasks_codegen::known(&oldest_first(root)?).map_err(|errors| told(&errors))
+}
+
+/// The reference of all generations.
 fn reference_of(root: &Path) -> Result<TextFile, String> {
+    mcp_tasks_codegen::reference::reference(&oldest_first(root)?).map_err(|errors| told(&errors))
+}
+
+fn oldest_first(root: &Path) -> Result<Vec<Generation>, String> {
     let mut generations = generations(root)?;
     // Dates sort as they are; the draft has none and came first.
     generations
         .sort_by_key(|generation| (!generation.config.path.contains("sep-"), generation.config.path.clone()));
-    mcp_tasks_codegen::reference::reference(&generations).map_err(|errors| told(&errors))
+    Ok(generations)
 }
 
 /// What the schema says the generated files are.
@@ -190,7 +221,7 @@ pub(crate) fn told(errors: &[Error]) -> String {
 }
 
 fn refused(errors: &[Error]) -> String {
-    format!("{}\n{} faults in the schema; nothing was written", told(errors), errors.len())
+    format!("{}\n{} in the schema; nothing was written", told(errors), counted(errors.len(), "fault"))
 }
 
 pub(crate) fn generations(root: &Path) -> Result<Vec<Generation>, String> {
@@ -224,7 +255,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{Extension, OUTPUT, docs, expected, output, reference_of, run, sorted};
+    use super::{Extension, OUTPUT, docs, expected, generator, known_of, output, reference_of, run, sorted};
 
     fn write(root: &Path) -> Result<String, String> {
         output(root).settle(&expected(root)?, false)
@@ -260,6 +291,7 @@ mod tests {
         let root = workspace();
         let mut stale = output(root).stale(&expected(root).unwrap()).unwrap();
         stale.extend(docs(root).stale(&[reference_of(root).unwrap()]).unwrap());
+        stale.extend(generator(root).stale(&[known_of(root).unwrap()]).unwrap());
         assert!(stale.is_empty(), "{}\nrun `{}`", stale.join("\n"), super::COMMAND);
     }
 
@@ -405,6 +437,39 @@ mod tests {
         // Folders with nothing in common but the root are not told.
         assert_eq!(super::way(Path::new("/nowhere-a/b"), Path::new("/nowhere-c/d")), "d");
         assert_eq!(super::way(Path::new("/nowhere/b/new"), Path::new("/nowhere/b/../c")), "../../c");
+    }
+
+    #[test]
+    fn a_type_that_is_not_there_and_words_of_the_protocol_are_told() {
+        let folder = vendor();
+        let from = folder.path();
+        let extension = Extension { from, schema: "schema", out: "src", types: None };
+        assert_eq!(extension.notes().unwrap(), [""; 0]);
+        let change = |file: &str, old: &str, new: &str| {
+            let text = fs::read_to_string(from.join(file)).unwrap();
+            assert!(text.contains(old), "{text}");
+            fs::write(from.join(file), text.replace(old, new)).unwrap();
+        };
+        change("schema/messages.json", "budget/get", "tasks/get");
+        change("schema/messages.json", "-31100", "-32602");
+        assert_eq!(
+            extension.notes().unwrap(),
+            [
+                "note: schema/messages.json #/$defs/GetBudgetRequest: the method `tasks/get` is one of the \
+                 protocol's own",
+                "note: schema/messages.json #/$defs/BudgetErrorCode: the error code -32602 is one of the \
+                 protocol's own",
+            ]
+        );
+        change("schema/codegen.toml", "v2026_07_28::RequestId", "v2026_07_28::RequestID");
+        let message = extension.settle(false).unwrap_err();
+        let (first, last) = message.split_once('\n').unwrap();
+        assert!(
+            first.starts_with("schema/codegen.toml [replace] RequestId: `v2026_07_28::RequestID` "),
+            "{first}"
+        );
+        assert!(first.ends_with("; did you mean `v2026_07_28::RequestId`?"), "{first}");
+        assert_eq!(last, "1 fault in the schema; nothing was written");
     }
 
     #[test]

@@ -65,7 +65,8 @@ impl Output<'_> {
             let path = output.join(path);
             fs::remove_file(&path).map_err(|error| describe("remove", &path, &error))?;
         }
-        Ok(format!("{} files in {}, {} changed", files.len(), self.folder, stale.len() + surplus.len()))
+        let files = counted(files.len(), "file");
+        Ok(format!("{files} in {}, {} changed", self.folder, stale.len() + surplus.len()))
     }
 
     fn check(&self, files: &[TextFile]) -> Result<String, String> {
@@ -280,6 +281,11 @@ pub(crate) fn sorted(folder: &Path) -> Result<Vec<PathBuf>, String> {
 fn relative(folder: &Path, path: &Path) -> String {
     let path = path.strip_prefix(folder).unwrap_or(path);
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// A number of things, in words.
+pub(crate) fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 fn describe(verb: &str, path: &Path, error: &io::Error) -> String {

@@ -178,10 +178,8 @@ impl Names {
     }
 
     fn object(&mut self, at: &At<'_>, object: &Object) {
-        let members: Vec<&Member> = object.members().collect();
-        self.fields(at, &members);
-        let setters = members
-            .iter()
+        let setters = object
+            .members()
             .filter(|member| member.presence == Presence::Optional)
             .map(|member| (names::setter_name(&member.field), member.name.as_str()));
         self.apart(at, setters, "setter");

@@ -1,6 +1,6 @@
 //! Objects, their members and the plain types that members have.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{At, Lowering, description};
 use crate::json::Json;
@@ -50,7 +50,7 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
-        self.check_parts(at, &parts);
+        self.check_parts(at, name, &parts);
         let at_least_one = texts(schema.get("x-at-least-one"));
         for member in &at_least_one {
             let optional = |part: &Part| matches!(part, Part::Member(m) if m.name == *member && m.presence == Presence::Optional);
@@ -403,18 +403,23 @@ impl<'a> Lowering<'a> {
         Some(State { tag, arms: arms.collect() })
     }
 
-    /// No two members have one field. What their names come to is a rule about the whole model.
-    fn check_parts(&mut self, at: &At<'_>, parts: &[Part]) {
-        // Every object has the one, and where it is composed with a state the other.
-        let mut fields: BTreeSet<&str> = BTreeSet::from(["extra", "state"]);
+    /// Each member has a field of its own, under a name that a field can have.
+    fn check_parts(&mut self, at: &At<'_>, owner: &str, parts: &[Part]) {
+        let mut fields: BTreeMap<&str, &str> = BTreeMap::new();
         for part in parts {
-            if let Part::Member(Member { name, field, .. }) = part
-                && !fields.insert(field)
-            {
-                let message =
-                    format!("the Rust field `{field}` is taken; give `{name}` another in codegen.toml");
-                self.fault(at, message);
-            }
+            let Part::Member(Member { name, field, .. }) = part else { continue };
+            let another = format!("`\"{owner}.{name}\" = \"…\"` below [fields] in codegen.toml");
+            // Every object has the one, and where it is composed with a state the other.
+            let message = if matches!(field.as_str(), "extra" | "state") {
+                format!("the Rust field `{field}` is reserved; give `{name}` another: {another}")
+            } else if !names::is_snake(field) {
+                format!("no field can have the Rust name `{field}`; give `{name}` another: {another}")
+            } else if let Some(other) = fields.insert(field, name) {
+                format!("the Rust field `{field}` is that of `{other}`; give `{name}` another: {another}")
+            } else {
+                continue;
+            };
+            self.fault(at, message);
         }
     }
 }

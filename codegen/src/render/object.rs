@@ -6,7 +6,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Context, docs};
+use super::{Context, item_docs};
 use crate::check::VERSION_KEY;
 use crate::model::{Constant, ConstantValue, Item, ItemKind, Member, Object, Part, Presence, State, TypeRef};
 
@@ -86,7 +86,7 @@ impl Context<'_> {
         let name = format_ident!("{}", item.rust_name);
         let fields = self.fields(item, object);
         let state = self.state_of(object);
-        let docs = docs(&item.docs);
+        let docs = item_docs(item);
         let declared = fields.iter().map(|field| {
             let (docs, ident, ty) = (super::docs(&field.member.docs), &field.ident, field.full_type());
             quote!(#docs pub #ident: #ty,)

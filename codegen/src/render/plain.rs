@@ -61,6 +61,7 @@ impl Context<'_> {
         };
         let mut declared = declared.clone();
         DocBlanks.visit_item_enum_mut(&mut declared);
+        declared.attrs.extend(super::alias(item));
         let idents: Vec<_> = variants.iter().map(|variant| format_ident!("{}", variant.name)).collect();
         for (declared, ident) in declared.variants.iter_mut().zip(&idents) {
             declared.ident = ident.clone();
@@ -124,8 +125,11 @@ impl Context<'_> {
         if self.is_number(shape) {
             items.retain(|item| !is_parser(item));
         }
-        for item in &mut items {
-            DocBlanks.visit_item_mut(item);
+        for made in &mut items {
+            DocBlanks.visit_item_mut(made);
+            if let syn::Item::Struct(declared) = made {
+                declared.attrs.extend(super::alias(item));
+            }
         }
         quote! {
             #(#items)*
@@ -158,7 +162,7 @@ impl Context<'_> {
         let variants: Vec<_> = codes.iter().map(|code| format_ident!("{}", code.variant)).collect();
         let numbers: Vec<_> = codes.iter().map(|code| Literal::i64_unsuffixed(code.code)).collect();
         let variant_docs = codes.iter().map(|code| docs(&code.docs));
-        let item_docs = docs(&item.docs);
+        let item_docs = super::item_docs(item);
         let statuses: Vec<_> = codes
             .iter()
             .zip(&variants)

@@ -72,7 +72,7 @@ impl Context<'_> {
         let (taken, extra) =
             if all.is_empty() { (quote!(self), quote!(_)) } else { (quote!(mut self), quote!(extra)) };
         let strays = all.iter().map(|(ident, member)| quote!(self.#ident.stray(#member, extra);));
-        let docs = docs(&item.docs);
+        let docs = super::item_docs(item);
         let getter_docs = format!(" The value of `{tag}`.");
         quote! {
             #docs

@@ -3,7 +3,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Context, docs};
+use super::{Context, item_docs};
 use crate::model::{Condition, Item, KindArm, MemberArm, TagArm, TypeRef, Union};
 
 impl Context<'_> {
@@ -23,7 +23,7 @@ impl Context<'_> {
         reader: &str,
     ) -> TokenStream {
         let (name, reader) = (format_ident!("{}", item.rust_name), format_ident!("{reader}"));
-        let docs = docs(&item.docs);
+        let docs = item_docs(item);
         let variants = arms.iter().map(|(variant, ty, docs)| quote!(#[doc = #docs] #variant(#ty)));
         let writes =
             arms.iter().map(|(variant, ..)| quote!(Self::#variant(value) => value.serialize(serializer)));

@@ -81,7 +81,21 @@ fn a_member_may_have_any_name_that_generated_code_uses_for_itself() {
     let (others, payloads) = (["members", "status"], ["arm", "writer", "member", "extra", "state", "value"]);
     made(&braced(&[state("FooState", &[&payloads, &[]]), stated("Foo", "FooState", &others)]), "");
     for taken in ["extra", "state"] {
-        check(&braced(&[object("Foo", &[taken])]), "", "Foo", "is taken");
+        let message = format!(
+            "the Rust field `{taken}` is reserved; give `{taken}` another: `\"Foo.{taken}\" = \"…\"` below [fields]"
+        );
+        check(&braced(&[object("Foo", &[taken])]), "", "Foo", &message);
+        made(&braced(&[object("Foo", &[taken])]), &format!("[fields]\n\"Foo.{taken}\" = \"other\""));
+    }
+    // Each has its own reason when there are several.
+    let several = braced(&[object("Foo", &["Extra", "-", "_", "a b", "a-b"])]);
+    for message in [
+        "the Rust field `extra` is reserved; give `Extra` another",
+        "no field can have the Rust name ``; give `-` another",
+        "no field can have the Rust name ``; give `_` another",
+        "the Rust field `a_b` is that of `a b`; give `a-b` another: `\"Foo.a-b\"",
+    ] {
+        check(&several, "", "Foo", message);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Faults of a schema are named by file and JSON pointer, all of a stage at once.
 
-use mcp_tasks_codegen::{Generation, Options, TextFile, generate};
+use mcp_tasks_codegen::{Error, Generation, Options, TextFile, generate};
 
 use crate::{file, run};
 
@@ -60,9 +60,12 @@ fn an_object_is_open_and_described() {
 fn references_lead_to_definitions() {
     check(
         &object(r##""b":{"$ref":"#/$defs/B","description":"B."}"##, ""),
-        "A/properties/b",
+        "A/properties/b/$ref",
         "no file of this generation defines `B`",
     );
+    let near = object(r##""b":{"$ref":"#/$defs/Somthing","description":"B."}"##, "");
+    let near = near.replacen('{', r#"{"Something":{"type":"string","description":"S."},"#, 1);
+    check(&near, "A/properties/b/$ref", "defines `Somthing`; did you mean `Something`?");
     for reference in ["other.json#/$defs/B", "#/$defs/B/properties/c", "#/$defs/"] {
         check(
             &object(&format!(r#""b":{{"$ref":"{reference}"}}"#), ""),
@@ -328,7 +331,16 @@ fn a_type_of_a_revision_stands_for_a_definition() {
         format!("{},{inner}{rest}}}", &member[..member.len() - 1])
     };
     let config = "[replace]\nB = \"v1_0::Error\"";
-    let made = run(&file(&with("")), config).unwrap();
+    let revision = |name: &str, definitions: &str, config: &str| {
+        let config = format!("module = \"v{}\"\ngeneration = \"{name}\"\n{config}", name.replace('.', "_"));
+        Generation::new(
+            TextFile::new("schema/codegen.toml", config),
+            vec![TextFile::new("schema/things.json", file(definitions))],
+        )
+    };
+    let older = r#"{"Error":{"description":"E.","type":"object","additionalProperties":{}}}"#;
+    let revisions = [revision("1.0", older, ""), revision("2", &with(""), config)];
+    let made = generate(&revisions, &Options::inside()).unwrap();
     assert!(made.iter().any(|made| made.text.contains("pub b: Option<crate::v1_0::Error>")), "{made:#?}");
     assert!(made.iter().any(|made| made.text.contains("$crate::v1_0::Error")), "{made:#?}");
     let composed = r##","C":{"description":"C.","allOf":[{"type":"object","additionalProperties":{}},{"$ref":"#/$defs/B"}]}"##;
@@ -398,4 +410,50 @@ fn a_definition_with_a_type_by_hand_still_says_what_it_is() {
         "A/items",
         "means nothing here",
     );
+}
+
+/// What `[replace]` names is a type of the types crate of this version, and one that can be read and written.
+#[test]
+fn a_replacement_is_a_type_that_is_there() {
+    let schema = file(r#"{"A":{"description":"A.","type":"object","additionalProperties":{}}}"#);
+    let made = |path: &str, options: &Options| {
+        let config = format!("module = \"v1\"\ngeneration = \"1\"\n[replace]\nA = \"{path}\"");
+        let generation = Generation::new(
+            TextFile::new("schema/codegen.toml", config),
+            vec![TextFile::new("schema/things.json", &schema)],
+        );
+        generate(&[generation], options)
+    };
+    for (path, inside, outside) in [
+        ("TaskId", Ok(()), Ok(())),
+        ("Extra", Ok(()), Ok(())),
+        ("v2026_07_28::RequestId", Err(""), Ok(())),
+        ("v2026_07_28::RequestID", Err(""), Err("; did you mean `v2026_07_28::RequestId`?")),
+        ("RequestId", Err(""), Err("; did you mean `v2026_07_28::RequestId`?")),
+        ("v2026_7_28::GetTaskResult", Err(""), Err("; did you mean `v2026_07_28::GetTaskResult`?")),
+        // Types that are there, and are no value of their own.
+        ("v2026_07_28::TaskState", Err(""), Err("")),
+        ("v2026_07_28::Method", Err(""), Err("")),
+        ("JsonError", Err(""), Err("")),
+        ("Map", Err(""), Err("")),
+    ] {
+        for (options, expected) in [(Options::inside(), inside), (Options::outside("make types"), outside)] {
+            let found = made(path, &options).map(drop).map_err(|errors| {
+                assert_eq!(errors.len(), 1, "{errors:?}");
+                errors[0].clone()
+            });
+            match (expected, found) {
+                (Ok(()), Ok(())) => {}
+                (Err(hint), Err(Error { file, place, message, .. })) => {
+                    assert_eq!((file.as_str(), place.as_str()), ("schema/codegen.toml", "[replace] A"));
+                    assert!(
+                        message.starts_with(&format!("`{path}` is no type of mcp-tasks-types ")),
+                        "{message}"
+                    );
+                    assert!(message.ends_with(hint), "{message}");
+                }
+                (_, found) => panic!("{path}: {found:?}"),
+            }
+        }
+    }
 }

@@ -4,7 +4,8 @@
 #![deny(warnings)]
 
 pub use mcp_tasks_types::{
-    Extra, JsonError, Map, Notification, Number, RawJson, RawObject, Request as _, UnknownValue, support,
+    Extra, JsonError, Map, Notification, Number, RawJson, RawObject, Request as _, TaskId, Timestamp, UnknownValue,
+    support,
 };
 
 macro_rules! case {
@@ -19,6 +20,7 @@ case!(constants_and_presence, "../../../codegen/tests/cases/constants_and_presen
 case!(error_codes, "../../../codegen/tests/cases/error_codes/expected.rs");
 case!(milliseconds, "../../../codegen/tests/cases/milliseconds/expected.rs");
 case!(state_by_status, "../../../codegen/tests/cases/state_by_status/expected.rs");
+case!(types_by_hand, "../../../codegen/tests/cases/types_by_hand/expected.rs");
 case!(unions, "../../../codegen/tests/cases/unions/expected.rs");
 
 use constants_and_presence::{Color, Request};
@@ -26,6 +28,7 @@ use error_codes::{ErrorCode, ErrorCodeData, PlainCode, TooManyData};
 use mcp_tasks_types::{from_str, to_string};
 use milliseconds::Pause;
 use state_by_status::{Job, JobState};
+use types_by_hand::UrlHolder;
 use unions::{Body, Id, Note, Shape};
 
 #[test]
@@ -106,4 +109,12 @@ fn unions_of_all_kinds_are_read_by_what_tells_them_apart() {
     let error = from_str::<Body>(r#"{"by":"b"}"#).unwrap_err().to_string();
     let arms = "`TextBody` (with `text`), or `Note` (with `note`), or `Circle` (with `type` `circle`)";
     assert!(error.contains(arms), "{error}");
+}
+
+/// What `[replace]` may name among the types that are written by hand can stand for a member.
+#[test]
+fn types_by_hand_stand_for_definitions() {
+    let text = r#"{"anything":[1.50],"members":{"a":1},"number":1e400,"object":{"b": 2},"taskId":"t","timestamp":"2026-08-21T10:30:00Z"}"#;
+    let holder: UrlHolder = from_str(text).unwrap();
+    assert_eq!(to_string(&holder).unwrap(), text);
 }

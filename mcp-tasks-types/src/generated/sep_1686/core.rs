@@ -150,6 +150,7 @@ impl From<&str> for ProgressToken {
     }
 }
 /// What all results share; the rest is kept as it came. The answer to an augmented request is the ordinary result with the related task in its `_meta`.
+#[doc(alias = "Result")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResultObject {
@@ -213,6 +214,7 @@ impl serde::Serialize for ResultObject {
     }
 }
 /// Any message.
+#[doc(alias = "JSONRPCMessage")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonRpcMessage {
     /// With `result`.
@@ -294,6 +296,7 @@ impl support::MemberUnion for JsonRpcMessage {
     }
 }
 /// A request of any method.
+#[doc(alias = "JSONRPCRequest")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcRequest {
@@ -367,6 +370,7 @@ impl serde::Serialize for JsonRpcRequest {
     }
 }
 /// A notification of any method: nobody answers it.
+#[doc(alias = "JSONRPCNotification")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcNotification {
@@ -434,6 +438,7 @@ impl serde::Serialize for JsonRpcNotification {
     }
 }
 /// An answer, good or bad.
+#[doc(alias = "JSONRPCResponse")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonRpcResponse {
     /// With `result`.
@@ -492,6 +497,7 @@ impl support::MemberUnion for JsonRpcResponse {
     }
 }
 /// A successful answer.
+#[doc(alias = "JSONRPCResultResponse")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcResultResponse {
@@ -553,6 +559,7 @@ impl serde::Serialize for JsonRpcResultResponse {
     }
 }
 /// An answer that says why there is no result.
+#[doc(alias = "JSONRPCErrorResponse")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcErrorResponse {

@@ -62,6 +62,7 @@ impl<'de> serde::Deserialize<'de> for ErrorCode {
     }
 }
 /// An error as JSON-RPC has it.
+#[doc(alias = "Error")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorObject {

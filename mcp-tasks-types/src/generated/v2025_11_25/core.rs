@@ -157,6 +157,7 @@ impl From<&str> for ProgressToken {
     }
 }
 /// What all results share; the rest is kept as it came.
+#[doc(alias = "Result")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResultObject {
@@ -344,6 +345,7 @@ impl serde::Serialize for EmptyResultResponse {
     }
 }
 /// Any message.
+#[doc(alias = "JSONRPCMessage")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonRpcMessage {
     /// With `result`.
@@ -425,6 +427,7 @@ impl support::MemberUnion for JsonRpcMessage {
     }
 }
 /// A request of any method.
+#[doc(alias = "JSONRPCRequest")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcRequest {
@@ -498,6 +501,7 @@ impl serde::Serialize for JsonRpcRequest {
     }
 }
 /// A notification of any method: nobody answers it.
+#[doc(alias = "JSONRPCNotification")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcNotification {
@@ -565,6 +569,7 @@ impl serde::Serialize for JsonRpcNotification {
     }
 }
 /// An answer, good or bad.
+#[doc(alias = "JSONRPCResponse")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonRpcResponse {
     /// With `result`.
@@ -623,6 +628,7 @@ impl support::MemberUnion for JsonRpcResponse {
     }
 }
 /// A successful answer.
+#[doc(alias = "JSONRPCResultResponse")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcResultResponse {
@@ -684,6 +690,7 @@ impl serde::Serialize for JsonRpcResultResponse {
     }
 }
 /// An answer that says why there is no result.
+#[doc(alias = "JSONRPCErrorResponse")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcErrorResponse {
@@ -4132,6 +4139,7 @@ impl<'de> serde::Deserialize<'de> for ElicitFormProperties {
     }
 }
 /// A question that is answered at a web address, out of sight of the client.
+#[doc(alias = "ElicitRequestURLParams")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitRequestUrlParams {

@@ -109,6 +109,7 @@ impl ErrorCodeData {
     }
 }
 /// An error as JSON-RPC has it.
+#[doc(alias = "Error")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorObject {
@@ -180,6 +181,7 @@ impl serde::Serialize for ErrorObject {
     }
 }
 /// The answer to a request for which the person has to visit web addresses first.
+#[doc(alias = "URLElicitationRequiredError")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UrlElicitationRequiredError {
@@ -247,6 +249,7 @@ impl serde::Serialize for UrlElicitationRequiredError {
     }
 }
 /// The error inside URLElicitationRequiredError.
+#[doc(alias = "URLElicitationRequiredErrorObject")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UrlElicitationRequiredErrorObject {
@@ -311,6 +314,7 @@ impl serde::Serialize for UrlElicitationRequiredErrorObject {
     }
 }
 /// Which web addresses the person has to visit.
+#[doc(alias = "URLElicitationRequiredErrorData")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UrlElicitationRequiredErrorData {

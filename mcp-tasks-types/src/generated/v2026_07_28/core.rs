@@ -224,6 +224,7 @@ impl ::core::str::FromStr for ResultType {
     }
 }
 /// What all results share; the rest is kept as it came.
+#[doc(alias = "Result")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResultObject {
@@ -289,6 +290,7 @@ impl serde::Serialize for ResultObject {
     }
 }
 /// Any message.
+#[doc(alias = "JSONRPCMessage")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonRpcMessage {
     /// With `result`.
@@ -370,6 +372,7 @@ impl support::MemberUnion for JsonRpcMessage {
     }
 }
 /// A request of any method.
+#[doc(alias = "JSONRPCRequest")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcRequest {
@@ -443,6 +446,7 @@ impl serde::Serialize for JsonRpcRequest {
     }
 }
 /// A notification of any method: nobody answers it.
+#[doc(alias = "JSONRPCNotification")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcNotification {
@@ -510,6 +514,7 @@ impl serde::Serialize for JsonRpcNotification {
     }
 }
 /// An answer, good or bad.
+#[doc(alias = "JSONRPCResponse")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonRpcResponse {
     /// With `result`.
@@ -568,6 +573,7 @@ impl support::MemberUnion for JsonRpcResponse {
     }
 }
 /// A successful answer.
+#[doc(alias = "JSONRPCResultResponse")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcResultResponse {
@@ -629,6 +635,7 @@ impl serde::Serialize for JsonRpcResultResponse {
     }
 }
 /// An answer that says why there is no result.
+#[doc(alias = "JSONRPCErrorResponse")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JsonRpcErrorResponse {
@@ -3809,6 +3816,7 @@ impl<'de> serde::Deserialize<'de> for ElicitFormProperties {
     }
 }
 /// A question that is answered at a web address, out of sight of the client.
+#[doc(alias = "ElicitRequestURLParams")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitRequestUrlParams {

@@ -140,6 +140,7 @@ impl ErrorCodeData {
     }
 }
 /// An error as JSON-RPC has it.
+#[doc(alias = "Error")]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorObject {
