@@ -84,6 +84,8 @@
 //! | `http` | serving over HTTP, as an axum router | |
 //! | `sqlite` | `SqliteStore`, the embedded durable store: one process, one file | |
 //! | `fs` | `FsStore`, a durable store of JSON files that people can read: one process, one folder | |
+//! | `postgres` | `PostgresStore`, the durable store that several processes share | |
+//! | `postgres-tls` | TLS to PostgreSQL | |
 //! | `metrics` | counters and durations, for the recorder of the `metrics` crate that a program installs | |
 //!
 //! # Metrics
@@ -143,6 +145,8 @@ pub use record::{SharedRecord, TaskRecord};
 pub use server::{Server, ServerBuilder};
 #[cfg(feature = "fs")]
 pub use store::FsStore;
+#[cfg(feature = "postgres")]
+pub use store::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteStore;
 pub use store::{MemoryStore, Store, StoreError, StoreErrorKind};

@@ -10,6 +10,10 @@ mod heads;
 #[cfg(any(feature = "sqlite", feature = "fs"))]
 mod lock;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod row;
 mod sealed;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -28,6 +32,8 @@ pub(crate) use dynamic::DynStore;
 #[cfg(feature = "fs")]
 pub use fs::FsStore;
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresStore, PostgresStoreBuilder};
 pub use sealed::{Seal, SealError, SealedStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;

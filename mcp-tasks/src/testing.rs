@@ -44,6 +44,10 @@ pub trait Backend: Send + Sync {
     /// The store under test.
     type Store: Store;
 
+    /// Whether several processes can have the place open at once. What is leased stays so when another one opens it
+    /// then; with one process at a time nobody can be left who holds a lease.
+    const SHARED: bool = false;
+
     /// Opens the store. The suite has dropped the store that it opened before, as the end of a process would.
     ///
     /// # Errors

@@ -203,6 +203,8 @@ pub(super) async fn follow(core: Weak<Core>, mut changes: Changes, mut closing: 
                 }
             }
             Change::Resync => {
+                // Among what was missed may be work for us.
+                core.timer.notify_one();
                 let runs: Vec<Arc<Run>> = core.running().runs.values().cloned().collect();
                 for run in runs {
                     core.look_again(&run).await;

@@ -24,6 +24,12 @@ mod fs;
 mod http_client;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_wire;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "postgres")]
+mod postgres_cluster;
+#[cfg(feature = "postgres")]
+mod postgres_faults;
 #[cfg(feature = "macros")]
 mod reports_engine;
 #[cfg(feature = "macros")]
@@ -47,7 +53,7 @@ mod stdio_process;
 #[cfg(all(feature = "stdio", feature = "macros"))]
 mod stdio_wire;
 mod store;
-#[cfg(any(feature = "sqlite", feature = "fs"))]
+#[cfg(any(feature = "sqlite", feature = "fs", feature = "postgres"))]
 mod store_model;
 mod store_rules;
 mod store_sealed;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-#[cfg(any(feature = "sqlite", feature = "fs"))]
+#[cfg(any(feature = "sqlite", feature = "fs", feature = "postgres"))]
 use mcp_tasks::record::ToolFingerprint;
 use mcp_tasks::record::{InputState, State};
 use mcp_tasks::testing::{Backend, ManualClock, RULES, reopened, store_contract};
-#[cfg(any(feature = "sqlite", feature = "fs"))]
+#[cfg(any(feature = "sqlite", feature = "fs", feature = "postgres"))]
 use mcp_tasks::types::Timestamp;
 use mcp_tasks::types::v2026_07_28::{CallToolResult, Implementation, ResultMetaObject};
 use mcp_tasks::types::{Map, RawJson, RawObject, TaskId};
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 /// A working task of the anonymous owner.
-#[cfg(any(feature = "sqlite", feature = "fs"))]
+#[cfg(any(feature = "sqlite", feature = "fs", feature = "postgres"))]
 pub(crate) fn record(id: &str) -> TaskRecord {
     let tool = ToolFingerprint::new("tool", "digest", None);
     let now = Timestamp::from_unix_millis(1_767_225_600_000);

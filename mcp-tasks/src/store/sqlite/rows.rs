@@ -4,17 +4,14 @@ use std::ops::ControlFlow;
 
 use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
-use serde::Deserialize;
 
 use super::failed;
 use crate::error::with_causes;
 use crate::lifecycle::{self, Event};
 use crate::owner::Owner;
-use crate::record::{FORMAT, Lease, StepRecord, TaskRecord};
+use crate::record::{StepRecord, TaskRecord};
+use crate::store::row::{Head, NO_LEASE, RawHead, integer, lease_of, unreadable};
 use crate::store::{Claim, Cursor, Due, StoreError, StoreErrorKind};
-
-/// The end of no lease at all: earlier than any time.
-pub(super) const NO_LEASE: i64 = i64::MIN;
 
 pub(super) const END_LEASES: &str = "UPDATE tasks SET lease_worker = NULL, lease_until = ?1, version = version + 1 \
      WHERE lease_worker IS NOT NULL";
@@ -24,35 +21,6 @@ macro_rules! head_columns {
     () => {
         "rowid, id, record, version, fence, attempt, lease_worker, lease_until"
     };
-}
-
-/// A record without parameters and steps, ready to be written.
-pub(super) struct Head {
-    record: TaskRecord,
-    text: String,
-}
-
-impl Head {
-    /// Writes the JSON in the caller's thread; the writer has enough to do.
-    pub(super) fn new(record: TaskRecord) -> Result<Self, StoreError> {
-        let lease = record.lease;
-        let mut record = TaskRecord { lease: None, ..record };
-        let text = mcp_tasks_types::to_string(&record).map_err(|err| {
-            let message = format!("the record of task `{}` cannot be written", record.id);
-            StoreError::new(StoreErrorKind::Corrupt, message).with_source(err)
-        })?;
-        record.lease = lease;
-        Ok(Self { record, text })
-    }
-
-    pub(super) fn into_record(self) -> TaskRecord {
-        self.record
-    }
-}
-
-fn integer(value: u64) -> i64 {
-    // Counters of ours; none comes near.
-    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 pub(super) fn insert(connection: &Connection, head: &Head) -> Result<(), StoreError> {
@@ -430,17 +398,6 @@ pub(super) fn list(
     Ok(records)
 }
 
-/// A row as SQLite has it.
-struct RawHead {
-    id: String,
-    text: String,
-    version: i64,
-    fence: i64,
-    attempt: u32,
-    worker: Option<String>,
-    until: i64,
-}
-
 fn raw_head(row: &Row<'_>) -> rusqlite::Result<RawHead> {
     Ok(RawHead {
         id: row.get(1)?,
@@ -451,42 +408,4 @@ fn raw_head(row: &Row<'_>) -> rusqlite::Result<RawHead> {
         worker: row.get(6)?,
         until: row.get(7)?,
     })
-}
-
-impl RawHead {
-    fn read(self) -> Result<TaskRecord, StoreError> {
-        let read = mcp_tasks_types::from_str::<TaskRecord>(&self.text);
-        let format = match &read {
-            Ok(record) => record.format,
-            Err(_) => format_of(&self.text),
-        };
-        if format > FORMAT {
-            let message = format!("the record of task `{}` has the newer format {format}", self.id);
-            return Err(StoreError::new(StoreErrorKind::Unsupported, message));
-        }
-        let mut record = read.map_err(|err| unreadable(&self.id, err))?;
-        record.version = u64::try_from(self.version).unwrap_or(0);
-        record.fence = u64::try_from(self.fence).unwrap_or(0);
-        record.attempt = self.attempt;
-        record.lease = lease_of(self.worker, self.until, record.fence);
-        Ok(record)
-    }
-}
-
-fn lease_of(worker: Option<String>, until: i64, fence: u64) -> Option<Lease> {
-    worker.map(|worker| Lease::new(worker, Timestamp::from_unix_millis(until), fence))
-}
-
-/// The format of a record that cannot be read as ours.
-fn format_of(text: &str) -> u32 {
-    #[derive(Deserialize)]
-    struct Format {
-        format: u32,
-    }
-    mcp_tasks_types::from_str(text).map_or(0, |Format { format }| format)
-}
-
-fn unreadable(id: &str, err: mcp_tasks_types::JsonError) -> StoreError {
-    StoreError::new(StoreErrorKind::Corrupt, format!("the record of task `{id}` cannot be read"))
-        .with_source(err)
 }

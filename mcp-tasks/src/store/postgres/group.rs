@@ -1,0 +1,146 @@
+//! Writes in groups: what is queued while a statement is on its way is one statement next.
+//!
+//! A commit waits for the disk, and one that notifies waits for every other one that does, in the whole server. With one
+//! caller a write takes one commit, with many there are as few as the disk allows. Each record of a group is written or
+//! refused by itself.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use mcp_tasks_types::TaskId;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::Shared;
+use super::session::Failure;
+use crate::record::{SharedRecord, TaskRecord};
+use crate::store::StoreError;
+
+/// How many writes are one statement at most, so that the first of them does not wait for ever.
+const MAX_GROUP: usize = 128;
+
+/// A record to write.
+pub(super) trait Work: Send + Sync + 'static {
+    /// What the database says of one of them.
+    type Said: Send;
+
+    fn id(&self) -> &TaskId;
+
+    /// Writes all of them, which have different ids, and gives for each what was said of it.
+    fn write(
+        shared: &Shared,
+        group: &[&Self],
+    ) -> impl Future<Output = Result<Vec<Self::Said>, Failure>> + Send;
+
+    /// The record as it is stored, or why it was refused.
+    fn finish(self, said: Self::Said) -> Result<TaskRecord, StoreError>;
+}
+
+/// Work with the caller that waits for it.
+struct Job<W> {
+    work: W,
+    caller: oneshot::Sender<Result<SharedRecord, StoreError>>,
+}
+
+/// The queue, with the task that works it off.
+pub(super) struct Group<W> {
+    jobs: mpsc::UnboundedSender<Job<W>>,
+    task: JoinHandle<()>,
+}
+
+impl<W: Work> Group<W> {
+    pub(super) fn start(shared: &Arc<Shared>) -> Self {
+        let (jobs, mut queue) = mpsc::unbounded_channel();
+        let serving = Arc::clone(shared);
+        let serve = async move {
+            let mut waiting = VecDeque::new();
+            loop {
+                if waiting.is_empty() {
+                    let Some(job) = queue.recv().await else { return };
+                    waiting.push_back(job);
+                }
+                while let Ok(job) = queue.try_recv() {
+                    waiting.push_back(job);
+                }
+                write(&serving, next_group(&mut waiting)).await;
+            }
+        };
+        Self { jobs, task: shared.pool.runtime().spawn(serve) }
+    }
+
+    /// Queues the work; what comes out is its result. It is done also when nobody waits for it.
+    pub(super) fn queue(&self, work: W) -> oneshot::Receiver<Result<SharedRecord, StoreError>> {
+        let (caller, receiver) = oneshot::channel();
+        // If the task is gone, the receiver hears of it.
+        let _ = self.jobs.send(Job { work, caller });
+        receiver
+    }
+
+    /// Does what is queued.
+    pub(super) async fn finish(self) {
+        drop(self.jobs);
+        // A task that panicked has nothing left to do.
+        let _ = self.task.await;
+    }
+}
+
+/// Takes what can be one statement: no id is in it twice, since the order of two writes counts.
+fn next_group<W: Work>(waiting: &mut VecDeque<Job<W>>) -> Vec<Job<W>> {
+    let mut ids = BTreeSet::new();
+    let mut group = Vec::new();
+    let mut later = VecDeque::new();
+    while group.len() < MAX_GROUP
+        && let Some(job) = waiting.pop_front()
+    {
+        if ids.insert(job.work.id().clone()) {
+            group.push(job);
+        } else {
+            later.push_back(job);
+        }
+    }
+    later.append(waiting);
+    *waiting = later;
+    group.sort_by(|one, other| one.work.id().cmp(other.work.id()));
+    group
+}
+
+async fn write<W: Work>(shared: &Shared, mut group: Vec<Job<W>>) {
+    let failure = match try_write(shared, &group).await {
+        Ok(said) => return answer(shared, group, said),
+        Err(failure) => failure,
+    };
+    if failure.is_lost() || group.len() == 1 {
+        return refuse(shared, group, &failure);
+    }
+    // One of them, perhaps too long for an index, spoils it for all.
+    while let Some(job) = group.pop() {
+        let job = vec![job];
+        match try_write(shared, &job).await {
+            Ok(said) => answer(shared, job, said),
+            Err(failure) => refuse(shared, job, &failure),
+        }
+    }
+}
+
+async fn try_write<W: Work>(shared: &Shared, group: &[Job<W>]) -> Result<Vec<W::Said>, Failure> {
+    let works: Vec<&W> = group.iter().map(|job| &job.work).collect();
+    W::write(shared, &works).await
+}
+
+fn answer<W: Work>(shared: &Shared, group: Vec<Job<W>>, said: Vec<W::Said>) {
+    for (Job { work, caller }, said) in group.into_iter().zip(said) {
+        let written = work.finish(said).map(Arc::new);
+        if let Ok(record) = &written {
+            shared.feed.written(record);
+        }
+        // A caller that has gone away does not need the answer.
+        let _ = caller.send(written.map_err(|err| shared.in_database(err)));
+    }
+}
+
+fn refuse<W: Work>(shared: &Shared, group: Vec<Job<W>>, failure: &Failure) {
+    let errors: Vec<_> = group.iter().map(|_| shared.not_written(failure.clone())).collect();
+    for (job, err) in group.into_iter().zip(errors) {
+        let _ = job.caller.send(Err(err));
+    }
+}

@@ -1,0 +1,158 @@
+//! What other processes tell, and what time it is in the database.
+//!
+//! Listening takes a connection of its own, since what is told comes over the one that asked for it. When it is lost it
+//! is made again, and whoever listens here is told that changes were missed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use mcp_tasks_types::TaskId;
+use tokio::sync::mpsc;
+use tokio_postgres::AsyncMessage;
+
+use super::session::{Connector, Failure, Session};
+use super::statements::{Sql, Statements};
+use super::text::original;
+use crate::clock::{Clock as _, SystemClock};
+use crate::error::with_causes;
+use crate::store::{Change, ChangeFeed};
+
+/// How often the clocks are compared. A connection that died without a word is found out by it as well.
+const COMPARE_EVERY: Duration = Duration::from_secs(10);
+/// How long the first try to connect again is put off, and how long the later ones are at most.
+const BACK_OFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// What a listener needs.
+pub(super) struct Listener {
+    pub(super) connector: Arc<Connector>,
+    pub(super) feed: ChangeFeed,
+    pub(super) ahead_ms: Arc<AtomicI64>,
+}
+
+/// A connection that listens.
+pub(super) struct Ear {
+    session: Session,
+    messages: mpsc::UnboundedReceiver<AsyncMessage>,
+}
+
+impl Listener {
+    /// Begins to listen: what is told from here on is heard.
+    pub(super) async fn begin(&self) -> Result<Ear, Failure> {
+        let (sender, messages) = mpsc::unbounded_channel();
+        let session = Session::connect(&self.connector, Some(sender)).await?;
+        session.execute(&self.connector.statements.listen()).await?;
+        self.compare_clocks(&session).await?;
+        Ok(Ear { session, messages })
+    }
+
+    /// Passes on what is told, for ever.
+    pub(super) async fn listen(self, mut ear: Ear) {
+        loop {
+            let failure = self.hear(ear).await;
+            tracing::warn!(
+                error = failure.map(|failure| with_causes(&failure.into_error()).to_string()),
+                "the connection on which others tell of changes was lost"
+            );
+            ear = self.begin_again().await;
+            self.feed.send(Change::Resync);
+        }
+    }
+
+    async fn begin_again(&self) -> Ear {
+        let mut wait = BACK_OFF.0;
+        loop {
+            // The server may be starting; nothing tells when it is there.
+            tokio::time::sleep(wait).await;
+            match self.begin().await {
+                Ok(ear) => return ear,
+                Err(_) => wait = (wait * 2).min(BACK_OFF.1),
+            }
+        }
+    }
+
+    /// Passes on what this connection hears, until it is lost. Gives why, where that is known.
+    async fn hear(&self, mut ear: Ear) -> Option<Failure> {
+        loop {
+            match tokio::time::timeout(COMPARE_EVERY, ear.messages.recv()).await {
+                Ok(Some(AsyncMessage::Notification(notification))) => {
+                    if let Some(change) = read(&self.connector.statements, notification.payload()) {
+                        self.feed.send(change);
+                    }
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => return None,
+                Err(_) => {
+                    if let Err(failure) = self.compare_clocks(&ear.session).await {
+                        return Some(failure);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds out by how much the database's clock is ahead of ours.
+    async fn compare_clocks(&self, session: &Session) -> Result<(), Failure> {
+        let clock = SystemClock::new();
+        let before = clock.now_millis();
+        let rows = session.query(Sql::Now, &[]).await?;
+        let after = clock.now_millis();
+        if let Some(theirs) = rows.first().and_then(|row| row.try_get::<_, i64>(0).ok()) {
+            self.ahead_ms.store(ahead_ms(before, theirs, after), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// By how much a clock is ahead that was read between two readings of ours; nothing where that explains the difference.
+fn ahead_ms(before: i64, theirs: i64, after: i64) -> i64 {
+    if (before - 1..=after + 1).contains(&theirs) { 0 } else { theirs - (before + (after - before) / 2) }
+}
+
+/// What is told, by somebody else.
+fn read(statements: &Statements, payload: &str) -> Option<Change> {
+    let mut words = payload.splitn(3, ' ');
+    let (origin, what, id) = (words.next()?, words.next()?, words.next()?);
+    if origin == statements.origin() {
+        // Told here when it was written.
+        return None;
+    }
+    let id = TaskId::new(original(id.to_owned()));
+    match (what.get(..1)?, what.get(1..)?.parse().ok()?) {
+        ("r", _) => Some(Change::Removed { id }),
+        (letter @ ("c" | "w"), version) => Some(Change::Written { id, version, claimable: letter == "c" }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_tell_is_read_and_our_own_is_not() {
+        let statements = Statements::new("s", "us");
+        let id = TaskId::from("a b");
+        let written = |claimable| Change::Written { id: id.clone(), version: 12, claimable };
+        for (payload, wanted) in [
+            ("they c12 a b", Some(written(true))),
+            ("they w12 a b", Some(written(false))),
+            ("they r12 a b", Some(Change::Removed { id: id.clone() })),
+            ("us c12 a b", None),
+            ("they x12 a b", None),
+            ("they cx a b", None),
+            ("they", None),
+            ("", None),
+        ] {
+            assert_eq!(read(&statements, payload), wanted, "{payload}");
+        }
+    }
+
+    #[test]
+    fn clocks_that_agree_as_far_as_can_be_told_are_the_same() {
+        assert_eq!(ahead_ms(100, 100, 100), 0);
+        assert_eq!(ahead_ms(100, 101, 100), 0);
+        assert_eq!(ahead_ms(100, 90, 110), -15);
+        assert_eq!(ahead_ms(100, 5_105, 110), 5_000);
+    }
+}

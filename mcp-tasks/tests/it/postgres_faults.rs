@@ -1,0 +1,198 @@
+//! What happens to the PostgreSQL store when the server or the connection to it fails.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_tasks::store::{Change, Parts};
+use mcp_tasks::{PostgresStore, Store, StoreErrorKind};
+use tokio::io::copy;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, UnixStream};
+use tokio::sync::watch;
+
+use crate::postgres::{fresh, heard, is_there, url};
+use crate::postgres_cluster::Cluster;
+use crate::support::record;
+
+/// A server of the test's own, which it may stop.
+fn cluster() -> Option<Cluster> {
+    let cluster = Cluster::start().unwrap();
+    if cluster.is_none() {
+        println!("skipped: PostgreSQL is not installed");
+    }
+    cluster
+}
+
+/// Until the store answers again.
+async fn answered<T>(what: impl AsyncFn() -> Result<T, mcp_tasks::StoreError>) -> T {
+    let ask = async {
+        loop {
+            match what().await {
+                Ok(answer) => return answer,
+                Err(err) => assert_eq!(err.kind(), StoreErrorKind::Unavailable, "{err:?}"),
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), ask).await.unwrap()
+}
+
+/// S-09, S-35: nothing that was answered is lost, and whoever listens is told that something may have been missed.
+#[tokio::test]
+async fn store_goes_on_after_a_crash_of_the_server_and_listeners_look_again() {
+    let Some(mut cluster) = cluster() else { return };
+    let store = PostgresStore::open(&cluster.url()).await.unwrap();
+    let kept = store.insert(record("tsk_1")).await.unwrap();
+    let mut changes = store.changes();
+    cluster.crash().unwrap();
+    let err = store.insert(record("tsk_2")).await.unwrap_err();
+    assert_eq!(err.kind(), StoreErrorKind::Unavailable, "{err:?}");
+    assert!(err.to_string().contains("task store at"), "{err}");
+    let err = store.load(&"tsk_1".into(), Parts::Head).await.unwrap_err();
+    assert_eq!(err.kind(), StoreErrorKind::Unavailable, "{err:?}");
+    cluster.resume().unwrap();
+
+    let read = answered(async || store.load(&"tsk_1".into(), Parts::Whole).await).await;
+    assert_eq!(read.unwrap(), kept);
+    // The first is for the write whose fate is unknown; the second when there is a connection that listens.
+    heard(&mut changes, |change| *change == Change::Resync).await;
+    let other = PostgresStore::open(&cluster.url()).await.unwrap();
+    let told = async {
+        for number in 0.. {
+            let id = format!("tsk_other_{number}");
+            other.insert(record(&id)).await.unwrap();
+            let hear = heard(
+                &mut changes,
+                |change| matches!(change, Change::Written { id: told, .. } if told.as_str() == id),
+            );
+            if tokio::time::timeout(Duration::from_millis(500), hear).await.is_ok() {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), told).await.unwrap();
+}
+
+/// The server closes idle connections, as an operator or a balancer does: the next call makes a new one.
+#[tokio::test]
+async fn connection_that_was_closed_while_idle_fails_no_call() {
+    let Some(mut cluster) = cluster() else { return };
+    let store = PostgresStore::open(&cluster.url()).await.unwrap();
+    store.insert(record("tsk_1")).await.unwrap();
+    let mut changes = store.changes();
+    cluster.crash().unwrap();
+    cluster.resume().unwrap();
+    // The listening connection is back, so that the loss of the others has come through as well.
+    heard(&mut changes, |change| *change == Change::Resync).await;
+    store.insert(record("tsk_2")).await.unwrap();
+    assert!(store.load(&"tsk_1".into(), Parts::Head).await.unwrap().is_some());
+}
+
+/// Passes connections on to the server, until answers are held back and until all is cut.
+struct Passage {
+    port: u16,
+    switch: watch::Sender<Switch>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Switch {
+    Open,
+    NoAnswers,
+    Cut,
+}
+
+impl Passage {
+    async fn to(socket: PathBuf) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (switch, state) = watch::channel(Switch::Open);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = UnixStream::connect(&socket).await.unwrap();
+                tokio::spawn(pass(client, server, state.clone()));
+            }
+        });
+        Self { port, switch }
+    }
+
+    fn url(&self) -> String {
+        format!("postgresql://tasks:secret@127.0.0.1:{}/postgres?sslmode=disable", self.port)
+    }
+}
+
+async fn pass(client: tokio::net::TcpStream, server: UnixStream, mut state: watch::Receiver<Switch>) {
+    let (mut from_client, to_client) = client.into_split();
+    let (from_server, mut to_server): (OwnedReadHalf, OwnedWriteHalf) = server.into_split();
+    let mut cut = state.clone();
+    let answers = async {
+        let (mut from_server, mut to_client) = (from_server, to_client);
+        let open = copy(&mut from_server, &mut to_client);
+        tokio::select! {
+            _ = open => {}
+            // What the server says from now on stays there.
+            _ = state.wait_for(|state| *state != Switch::Open) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = copy(&mut from_client, &mut to_server) => {}
+        () = answers => {}
+        _ = cut.wait_for(|state| *state == Switch::Cut) => {}
+    }
+}
+
+/// C-31: the write is done, and nobody knows; so it is an error, and listeners look again.
+#[tokio::test]
+async fn write_whose_answer_is_lost_is_an_error_and_listeners_look_again() {
+    let Some(cluster) = cluster() else { return };
+    let passage = Passage::to(cluster.socket()).await;
+    let store = Arc::new(PostgresStore::open(&passage.url()).await.unwrap());
+    let known = store.insert(record("tsk_1")).await.unwrap();
+    let other = PostgresStore::open(&cluster.url()).await.unwrap();
+    let (mut there, mut here) = (other.changes(), store.changes());
+
+    passage.switch.send(Switch::NoAnswers).unwrap();
+    let mut next = mcp_tasks::TaskRecord::clone(&known);
+    next.version = 2;
+    next.status_message = Some("written".to_owned());
+    let write = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.replace(next, 1).await }
+    });
+    heard(&mut there, |change| matches!(change, Change::Written { version: 2, .. })).await;
+    assert!(!write.is_finished());
+    passage.switch.send(Switch::Cut).unwrap();
+    let err = write.await.unwrap().unwrap_err();
+    assert_eq!(err.kind(), StoreErrorKind::Unavailable, "{err:?}");
+    assert!(!format!("{err:?}").contains("secret"), "{err:?}");
+    assert_eq!(heard(&mut here, |_| true).await, Change::Resync);
+
+    passage.switch.send(Switch::Open).unwrap();
+    let read = answered(async || store.load(&"tsk_1".into(), Parts::Head).await).await.unwrap();
+    assert_eq!((read.version, read.status_message.as_deref()), (2, Some("written")));
+}
+
+/// A store that is gone leaves no connection behind.
+#[tokio::test]
+async fn dropped_store_leaves_no_connection_behind() {
+    if !is_there() {
+        return;
+    }
+    let place = fresh();
+    let name = format!("of_{}", place.schema);
+    let named = format!("{}&application_name={name}", url());
+    let client = crate::postgres::client(url()).await;
+    let connections = async || {
+        let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
+        client.query(count, &[&name]).await.unwrap()[0].get::<_, i64>(0)
+    };
+    let store = PostgresStore::builder(&named).schema(&place.schema).open().await.unwrap();
+    store.insert(record("tsk_1")).await.unwrap();
+    assert!(connections().await >= 2);
+    drop(store);
+    let gone = async {
+        while connections().await > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), gone).await.unwrap();
+}
