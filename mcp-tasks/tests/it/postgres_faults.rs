@@ -127,10 +127,13 @@ async fn pass(client: tokio::net::TcpStream, server: UnixStream, mut state: watc
     let answers = async {
         let (mut from_server, mut to_client) = (from_server, to_client);
         let open = copy(&mut from_server, &mut to_client);
-        tokio::select! {
-            _ = open => {}
+        let is_open = tokio::select! {
+            _ = open => true,
+            _ = state.wait_for(|state| *state != Switch::Open) => false,
+        };
+        if !is_open {
             // What the server says from now on stays there.
-            _ = state.wait_for(|state| *state != Switch::Open) => std::future::pending().await,
+            std::future::pending::<()>().await;
         }
     };
     tokio::select! {
@@ -150,15 +153,20 @@ async fn write_whose_answer_is_lost_is_an_error_and_listeners_look_again() {
     let other = PostgresStore::open(&cluster.url()).await.unwrap();
     let (mut there, mut here) = (other.changes(), store.changes());
 
-    passage.switch.send(Switch::NoAnswers).unwrap();
+    // The statement has to be known to the server, since preparing it takes an answer.
     let mut next = mcp_tasks::TaskRecord::clone(&known);
     next.version = 2;
+    let known = store.replace(next, 1).await.unwrap();
+    heard(&mut here, |change| matches!(change, Change::Written { version: 2, .. })).await;
+    passage.switch.send(Switch::NoAnswers).unwrap();
+    let mut next = mcp_tasks::TaskRecord::clone(&known);
+    next.version = 3;
     next.status_message = Some("written".to_owned());
     let write = tokio::spawn({
         let store = Arc::clone(&store);
-        async move { store.replace(next, 1).await }
+        async move { store.replace(next, 2).await }
     });
-    heard(&mut there, |change| matches!(change, Change::Written { version: 2, .. })).await;
+    heard(&mut there, |change| matches!(change, Change::Written { version: 3, .. })).await;
     assert!(!write.is_finished());
     passage.switch.send(Switch::Cut).unwrap();
     let err = write.await.unwrap().unwrap_err();
@@ -168,7 +176,7 @@ async fn write_whose_answer_is_lost_is_an_error_and_listeners_look_again() {
 
     passage.switch.send(Switch::Open).unwrap();
     let read = answered(async || store.load(&"tsk_1".into(), Parts::Head).await).await.unwrap();
-    assert_eq!((read.version, read.status_message.as_deref()), (2, Some("written")));
+    assert_eq!((read.version, read.status_message.as_deref()), (3, Some("written")));
 }
 
 /// A store that is gone leaves no connection behind.
