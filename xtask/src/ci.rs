@@ -31,7 +31,7 @@ pub(crate) fn run() -> ExitCode {
         ),
     ];
     // Each feature has to be enough for itself.
-    for features in ["", "macros", "stdio", "http", "sqlite", "fs"] {
+    for features in ["", "macros", "stdio", "http", "sqlite", "fs", "postgres", "postgres-tls"] {
         let alone = ["check", "--package", "mcp-tasks", "--no-default-features", "--features", features];
         checks.push(("a feature alone", cargo(&alone)));
     }

@@ -10,6 +10,9 @@ mod codegen;
 mod demo;
 mod fuzz;
 mod output;
+#[cfg(unix)]
+#[path = "../../mcp-tasks/tests/it/postgres_cluster.rs"]
+mod postgres_cluster;
 mod run;
 mod samples;
 mod schema;

@@ -7,6 +7,8 @@ use std::{
     process::{Command, ExitCode, Stdio},
 };
 
+#[cfg(unix)]
+use crate::postgres_cluster::{Cluster, VARIABLE};
 use crate::run::{cargo, root};
 
 /// Packages in workspaces of their own: a tool whose one dependency is `mcp-tasks`, a client whose one dependency is the
@@ -43,6 +45,16 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
         }
     }
 
+    // It ends with this function, or with this process if that is killed.
+    #[cfg(unix)]
+    let _database = match database(&mut runs) {
+        Ok(database) => database,
+        Err(error) => {
+            eprintln!("xtask: PostgreSQL does not start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+
     let mut total = Counts::default();
     let mut all_ended_well = true;
     for mut command in runs {
@@ -63,6 +75,24 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// One PostgreSQL server for all tests, unless there is a database for them.
+#[cfg(unix)]
+fn database(runs: &mut [Command]) -> std::io::Result<Option<Cluster>> {
+    if std::env::var_os(VARIABLE).is_some() {
+        return Ok(None);
+    }
+    let cluster = Cluster::start()?;
+    match &cluster {
+        Some(cluster) => {
+            for command in runs {
+                command.env(VARIABLE, cluster.url());
+            }
+        }
+        None => eprintln!("xtask: PostgreSQL is not installed; its tests are skipped"),
+    }
+    Ok(cluster)
 }
 
 /// The tests of a package in a workspace of its own.

@@ -170,6 +170,11 @@ impl PostgresStoreBuilder {
     /// version or of something else; they are left as they are. [`StoreErrorKind::Unavailable`] when the database cannot
     /// be reached.
     pub async fn open(self) -> Result<PostgresStore, StoreError> {
+        // What connecting keeps while it waits is large, and would be a part of whoever opens a store.
+        Box::pin(self.open_here()).await
+    }
+
+    async fn open_here(self) -> Result<PostgresStore, StoreError> {
         let Self { url, schema, connections, .. } = &self;
         check_schema(schema)?;
         let config = config(url)?;

@@ -7,13 +7,13 @@ use mcp_tasks::record::State;
 use mcp_tasks::store::{
     Change, Changes, Claim, Due, Parts, PostgresStoreBuilder, Seal, SealError, SealedStore,
 };
-use mcp_tasks::testing::{Backend, store_contract};
+use mcp_tasks::testing::Backend;
 use mcp_tasks::types::{TaskId, Timestamp};
 use mcp_tasks::{Owner, PostgresStore, Store, StoreError, StoreErrorKind};
 use tokio_postgres::{Client, NoTls};
 
 use crate::postgres_cluster::{Cluster, VARIABLE};
-use crate::support::record;
+use crate::support::{keeps_the_contract, record};
 
 /// The database of all tests, and the server that it is in if that is ours.
 static DATABASE: LazyLock<Option<(String, Option<Cluster>)>> = LazyLock::new(|| {
@@ -86,7 +86,7 @@ async fn number(place: &Place, sql: &str) -> i64 {
 #[tokio::test]
 async fn postgres_store_keeps_the_contract() {
     if is_there() {
-        store_contract(fresh).await.unwrap();
+        keeps_the_contract("PostgreSQL", fresh).await;
     }
 }
 
@@ -117,7 +117,7 @@ impl Backend for Sealed {
 #[tokio::test]
 async fn sealed_store_over_postgres_keeps_the_contract() {
     if is_there() {
-        store_contract(|| Sealed(fresh())).await.unwrap();
+        keeps_the_contract("sealed PostgreSQL", || Sealed(fresh())).await;
     }
 }
 

@@ -42,7 +42,7 @@ impl Cluster {
         run(&mut initdb)?;
         let guard = guard(&programs, folder.path(), user)?;
         // From here on it is the guard's to remove.
-        let mut cluster = Self { folder: folder.keep(), programs, user, guard };
+        let cluster = Self { folder: folder.keep(), programs, user, guard };
         cluster.resume()?;
         Ok(Some(cluster))
     }
@@ -58,7 +58,7 @@ impl Cluster {
     }
 
     /// Starts it after it was stopped.
-    pub(crate) fn resume(&mut self) -> io::Result<()> {
+    pub(crate) fn resume(&self) -> io::Result<()> {
         let options = format!("-c listen_addresses= -c unix_socket_directories={}", self.folder.display());
         let mut start = self.control();
         start
@@ -71,7 +71,7 @@ impl Cluster {
     }
 
     /// Stops it as a crash would: without a word to anybody, and with the log to be played back at the next start.
-    pub(crate) fn crash(&mut self) -> io::Result<()> {
+    pub(crate) fn crash(&self) -> io::Result<()> {
         run(self.control().args(["--mode=immediate", "--wait", "stop"]))
     }
 

@@ -40,7 +40,7 @@ async fn answered<T>(what: impl AsyncFn() -> Result<T, mcp_tasks::StoreError>) -
 /// S-09, S-35: nothing that was answered is lost, and whoever listens is told that something may have been missed.
 #[tokio::test]
 async fn store_goes_on_after_a_crash_of_the_server_and_listeners_look_again() {
-    let Some(mut cluster) = cluster() else { return };
+    let Some(cluster) = cluster() else { return };
     let store = PostgresStore::open(&cluster.url()).await.unwrap();
     let kept = store.insert(record("tsk_1")).await.unwrap();
     let mut changes = store.changes();
@@ -76,7 +76,7 @@ async fn store_goes_on_after_a_crash_of_the_server_and_listeners_look_again() {
 /// The server closes idle connections, as an operator or a balancer does: the next call makes a new one.
 #[tokio::test]
 async fn connection_that_was_closed_while_idle_fails_no_call() {
-    let Some(mut cluster) = cluster() else { return };
+    let Some(cluster) = cluster() else { return };
     let store = PostgresStore::open(&cluster.url()).await.unwrap();
     store.insert(record("tsk_1")).await.unwrap();
     let mut changes = store.changes();

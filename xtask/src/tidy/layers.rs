@@ -95,6 +95,12 @@ const PLACES: &[Place] = &[
         why: "SQLite is one store among others",
     },
     Place {
+        names: &["tokio_postgres", "tokio_rustls", "rustls_native_certs"],
+        within: &["mcp-tasks/src/"],
+        but: &["mcp-tasks/src/store/postgres.rs", "mcp-tasks/src/store/postgres/"],
+        why: "PostgreSQL is one store among others",
+    },
+    Place {
         names: &["axum", "hyper", "hyper_util"],
         within: &["mcp-tasks/src/"],
         but: &["mcp-tasks/src/transport/http.rs", "mcp-tasks/src/transport/http/"],

@@ -10,6 +10,7 @@ use tokio_postgres::types::ToSql;
 
 use super::session::{Connector, Failure, Session};
 use super::statements::Sql;
+use crate::BoxFuture;
 
 pub(super) struct Pool {
     connector: Arc<Connector>,
@@ -46,9 +47,16 @@ impl Pool {
     }
 
     /// Says a statement that changes something, once.
-    pub(super) async fn write(&self, sql: Sql, params: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Failure> {
-        let place = self.place();
-        self.session(place.0).await?.query(sql, params).await
+    pub(super) fn write<'p>(
+        &'p self,
+        sql: Sql,
+        params: &'p [&'p (dyn ToSql + Sync)],
+    ) -> BoxFuture<'p, Result<Vec<Row>, Failure>> {
+        // What the client keeps while it waits is large, and would be a part of every call of the store.
+        Box::pin(async move {
+            let place = self.place();
+            self.session(place.0).await?.query(sql, params).await
+        })
     }
 
     /// Says a statement that changes nothing, once more if the connection was lost, as after a restart of the server.
