@@ -27,9 +27,14 @@ static DATABASE: LazyLock<Option<(String, Option<Cluster>)>> = LazyLock::new(|| 
 /// Whether there is a database to test with; says so if not.
 pub(crate) fn is_there() -> bool {
     if DATABASE.is_none() {
-        println!("skipped: PostgreSQL is not installed, and `{VARIABLE}` names no database");
+        skipped(&format!("PostgreSQL is not installed, and `{VARIABLE}` names no database"));
     }
     DATABASE.is_some()
+}
+
+#[expect(clippy::print_stdout, reason = "who reads the tests' output shall know what did not run")]
+pub(crate) fn skipped(why: &str) {
+    println!("skipped: {why}");
 }
 
 pub(crate) fn url() -> &'static str {
@@ -182,7 +187,7 @@ async fn user_who_may_only_read_and_write_can_open_what_is_there() {
     change(&place, grants).await;
     let url = url().replace("user=tasks", &format!("user=user_of_{}", place.schema));
     if url == self::url() {
-        println!("skipped: the database is not ours to make users in");
+        skipped("the database is not ours to make users in");
         return;
     }
     let store = PostgresStore::builder(&url).schema(&place.schema).open().await.unwrap();

@@ -11,7 +11,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, UnixStream};
 use tokio::sync::watch;
 
-use crate::postgres::{fresh, heard, is_there, url};
+use crate::postgres::{fresh, heard, is_there, skipped, url};
 use crate::postgres_cluster::Cluster;
 use crate::support::record;
 
@@ -19,7 +19,7 @@ use crate::support::record;
 fn cluster() -> Option<Cluster> {
     let cluster = Cluster::start().unwrap();
     if cluster.is_none() {
-        println!("skipped: PostgreSQL is not installed");
+        skipped("PostgreSQL is not installed");
     }
     cluster
 }

@@ -7,12 +7,12 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::oneshot::Receiver;
 
-use super::super::rows::Head;
 use super::super::{failed, file, rows};
 use super::*;
 use crate::owner::Owner;
 use crate::record::{TaskRecord, ToolFingerprint};
 use crate::store::Change;
+use crate::store::row::Head;
 use crate::store::writer::{Write, Writer};
 use crate::store::{StoreError, StoreErrorKind};
 
