@@ -141,10 +141,10 @@ rules! {
     concurrent_claims_take_each_task_once,
     concurrent_creations_of_one_call_make_one_task,
     concurrent_steps_of_one_name_are_recorded_once,
+    two_stores_at_once_are_one_place,
     everything_is_there_after_opening_again,
     opening_again_ends_all_leases,
     large_record_is_kept_whole,
-    two_stores_at_once_are_one_place,
 }
 
 fn at(millis: i64) -> Timestamp {

@@ -1,7 +1,7 @@
 //! The store contract itself: each of its rules finds the store that breaks it.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use mcp_tasks::record::StepRecord;
 use mcp_tasks::store::{Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts};
@@ -86,8 +86,42 @@ async fn each_rule_finds_the_store_that_breaks_it() {
         let violation = store_contract(|| Place::new(flaw)).await.unwrap_err();
         assert_eq!(violation.rule, rule, "{flaw:?}: {violation}");
     }
-    let covered: BTreeSet<&str> = TABLE.iter().map(|(_, rule)| *rule).collect();
+    let violation = store_contract(|| OneAtATime(MemoryStore::new())).await.unwrap_err();
+    assert_eq!(violation.rule, SHARED_RULE, "{violation}");
+    let covered: BTreeSet<&str> = TABLE.iter().map(|(_, rule)| *rule).chain([SHARED_RULE]).collect();
     assert_eq!(covered, RULES.iter().copied().collect::<BTreeSet<&str>>());
+}
+
+const SHARED_RULE: &str = "two_stores_at_once_are_one_place";
+
+/// Says that it is shared, and fences one store off when the next one is opened.
+struct OneAtATime(MemoryStore);
+
+impl Backend for OneAtATime {
+    type Store = MemoryStore;
+    const SHARED: bool = true;
+
+    async fn open(&self) -> Result<MemoryStore, StoreError> {
+        Ok(reopened(&self.0))
+    }
+}
+
+/// One store that all have at once.
+struct InCommon(Arc<MemoryStore>);
+
+impl Backend for InCommon {
+    type Store = Arc<MemoryStore>;
+    const SHARED: bool = true;
+
+    async fn open(&self) -> Result<Arc<MemoryStore>, StoreError> {
+        Ok(Arc::clone(&self.0))
+    }
+}
+
+/// S-36: the rules of a shared place can be kept.
+#[tokio::test]
+async fn store_that_all_have_in_common_keeps_the_contract() {
+    store_contract(|| InCommon(Arc::new(MemoryStore::new()))).await.unwrap();
 }
 
 struct Place {
