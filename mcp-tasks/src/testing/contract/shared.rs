@@ -20,6 +20,9 @@ pub(super) async fn two_stores_at_once_are_one_place<B: Backend>(backend: &B) ->
     expect_equal(&*load(&two, "tsk_1", Parts::Whole).await?, &first)?;
     expect_error(two.insert(record("tsk_1")).await, StoreErrorKind::Conflict, "an insert of a taken id")?;
     let claimed = told(one.claim(claim_by("one", 0, 100)).await)?.pop().ok_or("nothing was claimed")?;
+    // Whoever comes later leaves the lease to the one who lives.
+    let three = open(backend).await?;
+    expect_equal(&*load(&three, "tsk_1", Parts::Whole).await?, &claimed)?;
     let free = told(two.claim(claim_by("two", 99, 200)).await)?;
     ensure!(free.is_empty(), "a task that another process has was claimed");
     ensure!(told(two.due(&at(0), 10).await)?.lease_end == Some(at(100)), "the other's lease is not seen");
