@@ -157,6 +157,15 @@ pub fn drift(
     Ok(drift)
 }
 
+/// Why there is nothing to compare with, where `divergences.toml` says that nobody publishes a schema of the revision.
+///
+/// # Errors
+///
+/// When the file cannot be read.
+pub fn unpublished(divergences: &TextFile) -> Result<Option<String>, Vec<Error>> {
+    Ok(listed::read(divergences)?.unpublished)
+}
+
 /// `divergences.toml` with what the published side says now under `published` of each entry that is for a difference
 /// of this comparison. Entries come and go by hand, since each has a reason; places with one reason whose published
 /// sides differ become an entry each.

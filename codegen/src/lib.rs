@@ -69,6 +69,7 @@
 //! | [`generate`] | the Rust files, and each folder as one file for validators |
 //! | [`diff::diff`] | what changed from one to another, and whom it breaks |
 //! | [`drift::drift`] | how one differs from a published schema, but for what is listed |
+//! | [`drift::unpublished`] | why there is no published schema to compare with |
 //! | [`drift::with_published`] | the list with what is published in each place |
 //! | [`reference::reference`] | a reference of several, side by side |
 //! | [`samples::samples`] | messages that its types have to take, and to refuse |

@@ -116,6 +116,7 @@ pub(crate) enum Part {
 #[derive(Clone, Debug)]
 pub(crate) struct Constant {
     pub(crate) name: String,
+    pub(crate) docs: String,
     pub(crate) value: ConstantValue,
     /// Whether a reader takes absence for the constant.
     pub(crate) absent: bool,

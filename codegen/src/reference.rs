@@ -20,15 +20,24 @@ pub fn reference(generations: &[Generation]) -> Result<TextFile, Vec<Error>> {
     let mut out = String::from(
         "<!-- Made by `cargo xtask codegen` from schema/. Do not edit. -->\n\n# Protocol reference\n\n\
          Every message, `_meta` key, error and status of the protocol revisions side by side, and every type below.\n\
-         A column is empty where the revision has no such thing.\n\n\
-         Every object is open: members that are not described here are kept. \
+         A column is empty where the revision has no such thing.\n",
+    );
+    for (_, text) in SCOPES.iter().filter(|(name, _)| models.iter().any(|model| model.generation == *name)) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{text}");
+    }
+    out.push_str(
+        "\nEvery object is open: members that are not described here are kept. \
          Formats and bounds are for validators: of them types enforce those of types written by hand, such as a \
          moment, and that what is not negative is not.\n",
     );
     contents(&mut out, &models);
     let names: Vec<&str> = models.iter().map(|model| model.generation.as_str()).collect();
+    let columns = |title, column: fn(&Model) -> Column| -> Vec<Column> {
+        models.iter().map(|model| noted(title, model, column(model))).collect()
+    };
     let mut table = |title, key, column: fn(&Model) -> Column| {
-        side_by_side(&mut out, title, key, &names, &models.iter().map(column).collect::<Vec<_>>());
+        side_by_side(&mut out, title, key, &names, &columns(title, column));
     };
     table(METHODS, "method", methods);
     table(META_KEYS, "key", meta_keys);
@@ -42,6 +51,57 @@ pub fn reference(generations: &[Generation]) -> Result<TextFile, Vec<Error>> {
         }
     }
     Ok(TextFile::new("reference.md", out))
+}
+
+/// What a table says of a revision beside what is in its schema: table, key, revision, and the text, where `{Name}` is
+/// a link to a definition.
+const NOTES: &[(&str, &str, &str, &str)] = &[
+    (
+        METHODS,
+        "any request",
+        "sep-1686",
+        "becomes a task by what the client puts into its `_meta`: {TaskAugmentedRequestMeta}",
+    ),
+    (
+        METHODS,
+        "any request",
+        "2025-11-25",
+        "of a kind that the receiver declares becomes a task by `params.task`: {TaskAugmentedRequestParams}<br>\
+         answered with {CreateTaskResult}",
+    ),
+    (
+        METHODS,
+        "any request",
+        "2026-07-28",
+        "none can be asked to: the server decides whether `tools/call` is answered with {CreateTaskResult}, where \
+         the request declares the extension",
+    ),
+    (
+        META_KEYS,
+        "io.modelcontextprotocol/related-task",
+        "2026-07-28",
+        "none: the task's id stands in the parameters and in each snapshot",
+    ),
+];
+
+/// What is to be known of a revision's columns.
+const SCOPES: &[(&str, &str)] = &[(
+    "sep-1686",
+    "The columns of sep-1686 hold only what that proposal adds to the revision that it was made for: its `tools/call` \
+     and all other messages without tasks are not repeated.",
+)];
+
+/// Adds to a column what the schema does not say.
+fn noted(title: &str, model: &Model, mut column: Column) -> Column {
+    for (_, key, _, text) in NOTES.iter().filter(|note| note.0 == title && note.2 == model.generation) {
+        let mut text = (*text).to_owned();
+        for item in model.items() {
+            text = text.replace(&format!("{{{}}}", item.schema_name), &link(model, &item.schema_name));
+        }
+        // What the schema says comes first.
+        column.entry((*key).to_owned()).or_insert(text);
+    }
+    column
 }
 
 /// The tables of all revisions, by their titles.
@@ -89,7 +149,8 @@ fn side_by_side(out: &mut String, title: &str, key: &str, names: &[&str], column
     keys.sort();
     keys.dedup();
     for key in keys {
-        let _ = write!(out, "| `{key}` |");
+        // A name has no blanks; words are words.
+        let _ = if key.contains(' ') { write!(out, "| {key} |") } else { write!(out, "| `{key}` |") };
         for column in columns {
             let _ = write!(out, " {} |", column.get(key).map_or("", String::as_str));
         }
@@ -173,7 +234,7 @@ fn errors(model: &Model) -> Column {
 fn describe(out: &mut String, model: &Model, item: &Item) {
     let Item { schema_name, rust_name, docs, details, kind } = item;
     let anchor = anchor(model, schema_name);
-    let _ = write!(out, "\n### {schema_name} ({})\n\n<a id=\"{anchor}\"></a>\n", model.generation);
+    let _ = write!(out, "\n<a id=\"{anchor}\"></a>\n\n### {schema_name} ({})\n\n", model.generation);
     if rust_name != schema_name && !matches!(kind, ItemKind::Replaced(_)) {
         let _ = writeln!(out, "Rust: `{rust_name}`.");
     }
@@ -279,8 +340,9 @@ fn constant_row(out: &mut String, constant: &Constant) {
         ConstantValue::Text(text) => format!("\"{text}\""),
         ConstantValue::Integer(number) => number.to_string(),
     };
-    let note = if constant.absent { "absence is read as this" } else { "" };
-    let _ = writeln!(out, "| `{}` | `{value}` | required | {note} |", constant.name);
+    let note = if constant.absent { "Absence is read as this." } else { "" };
+    let docs = format!("{} {note}", cell(&constant.docs));
+    let _ = writeln!(out, "| `{}` | `{value}` | required | {} |", constant.name, docs.trim());
 }
 
 /// The type of a member.

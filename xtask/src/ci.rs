@@ -1,9 +1,10 @@
 //! `cargo xtask ci`: everything that has to hold besides the tests.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use crate::output::sorted;
 use crate::run::{cargo, root};
 use crate::test::{ORACLE, fixture};
 
@@ -11,7 +12,7 @@ use crate::test::{ORACLE, fixture};
 pub(crate) fn run() -> ExitCode {
     let mut doc = cargo(&["doc", "--workspace", "--all-features", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
-    let mut checks: Vec<(&str, Command)> = vec![
+    let checks: Vec<(&str, Command)> = vec![
         ("format", cargo(&["fmt", "--all", "--check"])),
         (
             "clippy",
@@ -30,10 +31,12 @@ pub(crate) fn run() -> ExitCode {
             cargo(&["package", "--quiet", "--allow-dirty", "--package", "mcp-tasks-types"]),
         ),
     ];
+    let mut checks: Vec<(String, Command)> =
+        checks.into_iter().map(|(name, check)| (name.to_owned(), check)).collect();
     // Each feature has to be enough for itself.
     for features in ["", "macros", "stdio", "http", "sqlite", "fs", "postgres", "postgres-tls"] {
         let alone = ["check", "--package", "mcp-tasks", "--no-default-features", "--features", features];
-        checks.push(("a feature alone", cargo(&alone)));
+        checks.push(("a feature alone".to_owned(), cargo(&alone)));
     }
     checks.extend(deny());
     checks.extend(drift());
@@ -59,35 +62,55 @@ pub(crate) fn run() -> ExitCode {
 }
 
 /// What `deny.toml` says of packages of others, where the program that looks at all of it is at hand.
-fn deny() -> Option<(&'static str, Command)> {
+fn deny() -> Option<(String, Command)> {
     let installed = cargo(&["deny", "--version"]).output().is_ok_and(|output| output.status.success());
     if !installed {
         eprintln!("ci: deny skipped: cargo-deny is not installed");
         return None;
     }
-    Some(("deny", cargo(&["deny", "check"])))
+    Some(("deny".to_owned(), cargo(&["deny", "check"])))
 }
 
 /// Our schemas against the published ones, where those are at hand.
-fn drift() -> Vec<(&'static str, Command)> {
+fn drift() -> Vec<(String, Command)> {
     let shared = std::env::var_os("MCP_TASKS_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
-    let published = shared.join("upstream");
-    if !published.is_dir() {
-        eprintln!("ci: schema drift skipped: no published schemas in {}", published.display());
-        return Vec::new();
+    let (ours, published) = (root().join("schema"), shared.join("upstream"));
+    let mut out = Vec::new();
+    for revision in entries(&ours).iter().filter(|path| path.is_dir()) {
+        let revision = name(revision);
+        let files = published_of(&published, &revision);
+        let what = format!("schema drift {revision}");
+        if files.is_empty() && !is_unpublished(&revision) {
+            eprintln!("ci: {what} skipped: no file `*-{revision}.schema.json` in {}", published.display());
+            continue;
+        }
+        let mut command = ourselves(&["schema", "drift", "--generation", &revision]);
+        command.args(files);
+        out.push((what, command));
     }
-    let of = |generation: &str, files: &[&str]| {
-        let mut command = ourselves(&["schema", "drift", "--generation", generation]);
-        command.args(files.iter().map(|file| published.join(file)));
-        command
-    };
-    vec![
-        ("schema drift 2025-11-25", of("2025-11-25", &["core-2025-11-25.schema.json"])),
-        (
-            "schema drift 2026-07-28",
-            of("2026-07-28", &["core-2026-07-28.schema.json", "ext-tasks-2026-07-28.schema.json"]),
-        ),
-    ]
+    out
+}
+
+/// Whether a revision says itself that there is nothing to compare it with.
+fn is_unpublished(revision: &str) -> bool {
+    crate::schema::unpublished(&root(), revision).is_ok_and(|reason| reason.is_some())
+}
+
+/// The published schemas of a revision, the core's before its extensions', since a definition is taken from the first.
+fn published_of(folder: &Path, revision: &str) -> Vec<PathBuf> {
+    let end = format!("-{revision}.schema.json");
+    entries(folder).into_iter().filter(|path| name(path).ends_with(&end)).collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    sorted(folder).unwrap_or_else(|error| {
+        eprintln!("ci: {error}");
+        Vec::new()
+    })
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Another command of this program. Cargo starts it, since the program may have to be rebuilt.
@@ -95,4 +118,30 @@ fn ourselves(arguments: &[&str]) -> Command {
     let mut command = cargo(&["run", "--quiet", "--package", "xtask", "--"]);
     command.args(arguments).current_dir(root());
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{drift, published_of};
+
+    /// A new revision needs no line here.
+    #[test]
+    fn every_schema_folder_is_compared_with_what_is_published_of_its_revision() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in
+            ["ext-tasks-2.schema.json", "core-2.schema.json", "core-12.schema.json.txt", "core-1.schema.json"]
+        {
+            fs::write(folder.path().join(file), "{}").unwrap();
+        }
+        let found = |revision: &str| -> Vec<String> {
+            published_of(folder.path(), revision).iter().map(|path| super::name(path)).collect()
+        };
+        assert_eq!(found("2"), ["core-2.schema.json", "ext-tasks-2.schema.json"]);
+        assert_eq!(found("1"), ["core-1.schema.json"]);
+        assert_eq!(found("12"), [""; 0]);
+        // Whatever is at hand here, the proposal is always asked about.
+        assert!(drift().iter().any(|(what, _)| what == "schema drift sep-1686"));
+    }
 }

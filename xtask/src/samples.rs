@@ -21,13 +21,18 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         [flag] if flag == "--check" => true,
         _ => return Err("usage: cargo xtask samples [--check]".to_owned()),
     };
-    say(&output(root).settle(&expected(root)?, check)?);
+    say(&settled(root, check)?);
     let mut command = wire_command("samples", &[OUTPUT.to_owned()], false);
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err("the types do not say what the samples say of them".to_owned()),
         Err(error) => Err(format!("cannot start `{}`: {error}", command.get_program().display())),
     }
+}
+
+/// Writes or compares the samples, and says what that came to.
+pub(crate) fn settled(root: &Path, check: bool) -> Result<String, String> {
+    output(root).settle(&expected(root)?, check)
 }
 
 fn output(root: &Path) -> Output<'_> {

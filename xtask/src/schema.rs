@@ -18,7 +18,7 @@ usage: cargo xtask schema drift --generation GENERATION [--write] FILE...
 
 /// Runs the command. Folders and files are named from where the caller stands.
 ///
-/// Exit statuses are those of `diff`: 1 where something differs that must not, 2 where something cannot be compared,
+/// Exit statuses are those of `diff`: 0 where all is as it may be or there is nothing to compare on purpose, 1 where something differs that must not, 2 where something cannot be compared,
 /// so that a script can tell one from the other.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> ExitCode {
     match clean(root, arguments) {
@@ -36,6 +36,13 @@ fn clean(root: &Path, arguments: &[String]) -> Result<bool, String> {
     match arguments {
         [command, rest @ ..] if command == "drift" => {
             let (name, write, files) = drift_arguments(rest).ok_or(USAGE)?;
+            if let Some(reason) = unpublished(root, name)? {
+                say(&format!("schema/{name} is compared with nothing: {reason}"));
+                return Ok(true);
+            }
+            if files.is_empty() {
+                return Err(USAGE.to_owned());
+            }
             let drift = drift_of(root, name, files, write)?;
             say(&drift.to_string());
             if !drift.is_clean() {
@@ -59,8 +66,7 @@ fn drift_arguments(arguments: &[String]) -> Option<(&str, bool, &[String])> {
         [flag, files @ ..] if flag == "--write" => (true, files),
         files => (false, files),
     };
-    let known =
-        flag == "--generation" && !files.is_empty() && !files.iter().any(|file| file.starts_with('-'));
+    let known = flag == "--generation" && !files.iter().any(|file| file.starts_with('-'));
     known.then_some((name, write, files))
 }
 
@@ -73,6 +79,25 @@ pub(crate) fn diff_of(from: &Path, old: &str, new: &str) -> Result<diff::Diff, S
     diff::diff(&read(old)?, &read(new)?).map_err(|errors| told(&errors))
 }
 
+/// The file of a schema folder that lists where it departs from the published schema on purpose.
+const DIVERGENCES: &str = "divergences.toml";
+
+fn divergences(root: &Path, name: &str) -> Result<TextFile, String> {
+    let path = root.join("schema").join(name).join(DIVERGENCES);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        // A new revision has none yet.
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+    };
+    Ok(TextFile::new(format!("schema/{name}/{DIVERGENCES}"), text))
+}
+
+/// Why nothing can be compared, where nobody publishes a schema of a revision.
+pub(crate) fn unpublished(root: &Path, name: &str) -> Result<Option<String>, String> {
+    drift::unpublished(&divergences(root, name)?).map_err(|errors| told(&errors))
+}
+
 /// Our schema of a generation against published ones.
 fn drift_of(root: &Path, name: &str, files: &[String], write: bool) -> Result<drift::Drift, String> {
     let folder = root.join("schema").join(name);
@@ -83,14 +108,7 @@ fn drift_of(root: &Path, name: &str, files: &[String], write: bool) -> Result<dr
         let text = fs::read_to_string(file).map_err(|error| format!("cannot read {file}: {error}"))?;
         published.push(TextFile::new(file.as_str(), text));
     }
-    let path = folder.join("divergences.toml");
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        // A new revision has none yet.
-        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
-    };
-    let listed = TextFile::new(format!("schema/{name}/divergences.toml"), text);
+    let listed = divergences(root, name)?;
     let compared =
         |listed: &TextFile| drift::drift(&ours, &published, listed).map_err(|errors| told(&errors));
     let found = compared(&listed)?;
@@ -99,6 +117,7 @@ fn drift_of(root: &Path, name: &str, files: &[String], write: bool) -> Result<dr
     }
     let written = drift::with_published(&listed, &found).map_err(|errors| told(&errors))?;
     if written != listed {
+        let path = folder.join(DIVERGENCES);
         fs::write(&path, &written.text)
             .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
@@ -145,12 +164,15 @@ mod tests {
             drift("1999-01-01", &schema).unwrap_err(),
             "there is no generation `1999-01-01` in schema/"
         );
-        // The seed is no schema, and the answer says what stands in for one.
-        let answer = drift("sep-1686", &text).unwrap_err();
+        // Nobody publishes one, which is no failure; the answer says what stands in for it.
+        let answer = super::unpublished(root, "sep-1686").unwrap().unwrap();
         assert!(answer.contains("no schema to compare with") && answer.contains("seed.rs"), "{answer}");
+        assert_eq!(drift("sep-1686", &text), Ok(true));
+        assert_eq!(asked(root, &["drift", "--generation", "sep-1686"]), Ok(true));
         for arguments in [
             &["drift"][..],
             &["drift", "--generation", "2026-07-28", "--write"],
+            &["drift", "--generation", "2026-07-28"],
             &["drift", "--generation", "a", "-x"],
         ] {
             assert_eq!(asked(root, arguments).unwrap_err(), USAGE, "{arguments:?}");

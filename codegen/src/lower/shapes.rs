@@ -200,7 +200,7 @@ impl<'a> Lowering<'a> {
         };
         self.only(at, schema, &["const", "x-const-absent"]);
         let absent = schema.get("x-const-absent").is_some();
-        Some(Part::Constant(Constant { name: name.to_owned(), value, absent }))
+        Some(Part::Constant(Constant { name: name.to_owned(), docs: description(schema), value, absent }))
     }
 
     pub(super) fn member(

@@ -98,6 +98,35 @@ fn a_list_of_codes_leads_to_the_table_of_errors() {
     );
 }
 
+#[test]
+fn an_anchor_stands_above_its_heading_and_a_constant_is_described() {
+    let text = of(&["1"]);
+    assert!(text.contains("\n<a id=\"1-tell\"></a>\n\n### Tell (1)\n\nTells.\n"), "{text}");
+    has(&text, &["| `method` | `\"things/told\"` | required | D. |"]);
+}
+
+/// What no schema says of a revision is said all the same, and what it names is there.
+#[test]
+fn what_a_revision_leaves_out_is_told_in_its_column() {
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference.md");
+    let text = fs::read_to_string(committed).unwrap();
+    assert!(text.contains("The columns of sep-1686 hold only what that proposal adds"));
+    let cells = |row: &str| -> Vec<String> {
+        let row = text.lines().find(|line| line.starts_with(row)).unwrap_or_else(|| panic!("{row}"));
+        row.split(" | ").map(str::to_owned).collect()
+    };
+    let augmented = cells("| any request |");
+    for (cell, link) in augmented[1..].iter().zip([
+        "(#sep-1686-taskaugmentedrequestmeta)",
+        "(#2025-11-25-taskaugmentedrequestparams)",
+        "(#2026-07-28-createtaskresult)",
+    ]) {
+        assert!(cell.contains(link) && !cell.contains('{'), "{cell}");
+    }
+    assert!(cells("| `io.modelcontextprotocol/related-task` |")[3].starts_with("none: "));
+    assert!(!of(&["1"]).contains("any request"));
+}
+
 /// No two headings are the same, so that a link to one of them is to that one.
 #[test]
 fn headings_differ_between_revisions_and_the_contents_lead_to_all_of_them() {
