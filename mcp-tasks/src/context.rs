@@ -72,13 +72,14 @@ impl TaskContext {
         self.tell(|token| Event::PollInterval { token, poll_interval_ms }).await
     }
 
-    /// Lengthens the task's lifetime to this many milliseconds from its creation (C-39). A lifetime that is longer, or
-    /// has no end, stays as it is. Visible when it returns.
+    /// Lengthens the task's lifetime to this many milliseconds from its creation (C-39), or to as many as the engine
+    /// allows. A lifetime that is longer, or has no end, stays as it is. Visible when it returns.
     ///
     /// # Errors
     ///
     /// When the run is over.
     pub async fn extend_ttl_ms(&self, ttl_ms: u64) -> Result<(), Interrupted> {
+        let ttl_ms = ttl_ms.min(self.run.max_ttl_ms());
         self.tell(|token| Event::ExtendTtl { token, ttl_ms }).await
     }
 

@@ -3,6 +3,7 @@
 //! The engine knows owners, records and tools; it knows no message and no transport. What it answers with are records,
 //! which the server turns into the words of a generation.
 
+mod attention;
 mod birth;
 mod builder;
 mod core;
@@ -35,6 +36,7 @@ pub use role::Role;
 pub(crate) use run::Run;
 pub use watch::Watch;
 
+use self::attention::Listener;
 use self::core::{Core, Tool, Unwritten};
 use self::supervise::End;
 use crate::digest;
@@ -220,12 +222,18 @@ impl Engine {
         .await
     }
 
-    /// The task as it is now. A read: asking again changes nothing.
+    /// The task as it is now. A read: asking again changes nothing that anybody can see.
     ///
     /// # Errors
     ///
     /// When this owner has no such task, or the store fails.
     pub async fn get(&self, owner: &Owner, id: &TaskId) -> Result<SharedRecord, EngineError> {
+        let record = self.find(owner, id).await?;
+        Ok(self.core.see(record).await)
+    }
+
+    /// The same for whoever is nobody that waits for the task.
+    async fn find(&self, owner: &Owner, id: &TaskId) -> Result<SharedRecord, EngineError> {
         let record = self.core.store.load(id, Parts::Head).await?;
         let Some(record) =
             record.filter(|record| record.owner == *owner && record.visibility == Visibility::Task)
@@ -316,14 +324,14 @@ impl Engine {
         id: &TaskId,
         mut wanted: impl FnMut(&TaskRecord) -> bool,
     ) -> Result<SharedRecord, EngineError> {
-        let mut changes = self.core.store.changes();
+        let mut changes = Listener::new(&self.core);
         loop {
             let record = self.get(owner, id).await?;
             if record.state.is_terminal() || wanted(&record) {
                 return Ok(record);
             }
             loop {
-                match changes.next().await {
+                match changes.next(&self.core).await {
                     Some(Change::Written { id: changed, .. } | Change::Removed { id: changed })
                         if changed != *id => {}
                     Some(_) => break,
@@ -405,7 +413,9 @@ impl Engine {
         record.generation = task.generation;
         record.visibility = visibility;
         record.status_message = definition.status_message().map(str::to_owned);
-        record.ttl_ms = Some(definition.ttl_ms().min(LONGEST_MS));
+        let ttl_ms = definition.ttl_ms().unwrap_or(core.settings.default_ttl_ms);
+        record.ttl_ms = Some(ttl_ms.min(core.settings.max_ttl_ms));
+        record.abandon_ms = core.settings.abandon_ms;
         let poll_ms = core.settings.poll_ms.or(definition.poll_ms()).unwrap_or(DEFAULT_POLL_MS);
         record.poll_interval_ms = Some(poll_ms.min(LONGEST_MS));
         record.retain_ms = definition.retain_ms();

@@ -13,6 +13,9 @@ use crate::record::{
     TaskRecord,
 };
 
+/// What a task tells about which nobody asked any more.
+pub(crate) const ABANDONED_MESSAGE: &str = "Nobody asked about the task any more";
+
 /// What an expired task tells.
 pub(crate) const EXPIRED_MESSAGE: &str = "Task expired";
 
@@ -74,6 +77,13 @@ pub enum Event {
         /// How long the failure stays readable.
         retain_ms: u64,
     },
+    /// Nobody has asked about the task for too long.
+    Abandon {
+        /// How long the failure stays readable.
+        retain_ms: u64,
+    },
+    /// Somebody asks about the task. No client can see that.
+    Seen,
     /// A worker takes the task up.
     Claim {
         /// Who.
@@ -134,6 +144,8 @@ impl Event {
             Self::Finish { .. } => "finish",
             Self::Force { .. } => "force",
             Self::Expire { .. } => "expire",
+            Self::Abandon { .. } => "abandon",
+            Self::Seen => "seen",
             Self::Claim { .. } => "claim",
             Self::Headway { .. } => "headway",
             Self::Release { .. } => "release",
@@ -160,6 +172,8 @@ impl Event {
             Self::Answer { .. }
             | Self::Cancel { .. }
             | Self::Expire { .. }
+            | Self::Abandon { .. }
+            | Self::Seen
             | Self::Force { .. }
             | Self::Claim { .. }
             | Self::GiveUpWaiting => None,
@@ -221,7 +235,7 @@ pub enum IllegalReason {
     Cancelling,
     /// The key was used before.
     KeyUsed(String),
-    /// The lifetime is not over.
+    /// The lifetime is not over, or somebody asked not long ago.
     NotDue,
 }
 
@@ -236,7 +250,7 @@ impl fmt::Display for IllegalTransition {
             IllegalReason::Parked => f.write_str("it waits"),
             IllegalReason::Cancelling => f.write_str("it is being cancelled"),
             IllegalReason::KeyUsed(key) => write!(f, "the key `{key}` was used before"),
-            IllegalReason::NotDue => f.write_str("its lifetime is not over"),
+            IllegalReason::NotDue => f.write_str("its time is not over"),
         }
     }
 }
@@ -257,7 +271,7 @@ pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskR
     if record.state.is_terminal() {
         return match event {
             // Whoever asks for these cannot know that they come too late, and nothing is lost (C-65, C-73).
-            Event::Answer { .. } | Event::Cancel { .. } => Ok(record.clone()),
+            Event::Answer { .. } | Event::Cancel { .. } | Event::Seen => Ok(record.clone()),
             _ => Err(illegal(&event, IllegalReason::Terminal)),
         };
     }
@@ -274,8 +288,14 @@ pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskR
         Event::Answer { responses } => next.answer(responses),
         Event::Cancel { reason } => next.cancel(reason),
         Event::Finish { outcome, .. } | Event::Force { outcome } => next.finish(outcome),
-        Event::Expire { retain_ms } if record.is_over(now.unix_millis()) => next.expire(retain_ms),
-        Event::Expire { .. } => return Err(illegal(&event, IllegalReason::NotDue)),
+        Event::Expire { retain_ms } if record.is_over(now.unix_millis()) => {
+            next.fail_by_itself(EXPIRED_MESSAGE, retain_ms)
+        }
+        Event::Abandon { retain_ms } if record.is_abandoned(now.unix_millis()) => {
+            next.fail_by_itself(ABANDONED_MESSAGE, retain_ms)
+        }
+        Event::Seen => next.seen(),
+        Event::Expire { .. } | Event::Abandon { .. } => return Err(illegal(&event, IllegalReason::NotDue)),
         Event::Claim { .. } if record.is_leased(now) => return Err(illegal(&event, IllegalReason::Leased)),
         Event::Claim { .. } if record.parked.is_some() => return Err(illegal(&event, IllegalReason::Parked)),
         Event::Claim { worker, until } => next.claim(worker, until),
@@ -478,10 +498,19 @@ impl Draft<'_> {
         true
     }
 
-    fn expire(&mut self, retain_ms: u64) -> bool {
+    fn fail_by_itself(&mut self, message: &str, retain_ms: u64) -> bool {
         self.record.retain_ms = Some(self.record.retain_ms.unwrap_or(0).max(retain_ms));
-        let error = ErrorRecord::new(INTERNAL_ERROR, EXPIRED_MESSAGE);
-        self.finish(Outcome::Failed { error, message: EXPIRED_MESSAGE.to_owned() })
+        let error = ErrorRecord::new(INTERNAL_ERROR, message);
+        self.finish(Outcome::Failed { error, message: message.to_owned() })
+    }
+
+    fn seen(&mut self) -> bool {
+        let later = self.record.seen_at.as_ref().is_none_or(|seen_at| *seen_at < *self.now);
+        let changed = later && self.record.abandon_ms.is_some();
+        if changed {
+            self.record.seen_at = Some(self.now.clone());
+        }
+        changed
     }
 
     fn claim(&mut self, worker: String, until: Timestamp) -> bool {

@@ -64,6 +64,12 @@ pub struct TaskRecord {
     /// How long the ended task stays readable, counted from its end, if that is longer than its lifetime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retain_ms: Option<u64>,
+    /// How long the live task goes on when nobody asks about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abandon_ms: Option<u64>,
+    /// When somebody was last seen to ask about it, to a quarter of that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_at: Option<Timestamp>,
     /// Every question ever asked, in order. A key is used once in a task's life.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputRecord>,
@@ -126,6 +132,8 @@ impl TaskRecord {
             ttl_ms: None,
             poll_interval_ms: None,
             retain_ms: None,
+            abandon_ms: None,
+            seen_at: None,
             inputs: Vec::new(),
             same_call: None,
             parked: None,
@@ -161,9 +169,31 @@ impl TaskRecord {
             (Some(_), None) => end_of_life,
             (None, _) => {
                 let waits = self.outstanding().filter_map(|input| input.expires_at.as_ref());
-                waits.map(Timestamp::unix_millis).chain(end_of_life).min()
+                waits.map(Timestamp::unix_millis).chain(end_of_life).chain(self.abandoned_millis()).min()
             }
         }
+    }
+
+    /// From when on nobody is taken to want the live task any more. That somebody asked is noted once in a quarter of
+    /// the time, and the quarter is added here, so that no task ends too early.
+    fn abandoned_millis(&self) -> Option<i64> {
+        let abandon_ms = self.abandon_ms?;
+        let seen_at = self.seen_at.as_ref().unwrap_or(&self.created_at);
+        Some(millis_after(seen_at.unix_millis(), abandon_ms.saturating_add(abandon_ms / 4)))
+    }
+
+    /// Whether nobody has asked about the live task for too long.
+    #[must_use]
+    pub fn is_abandoned(&self, now_millis: i64) -> bool {
+        !self.state.is_terminal() && self.abandoned_millis().is_some_and(|end| end <= now_millis)
+    }
+
+    /// Whether it is time to note that somebody asks about the live task.
+    #[must_use]
+    pub fn wants_to_be_seen(&self, now_millis: i64) -> bool {
+        let Some(abandon_ms) = self.abandon_ms.filter(|_| !self.state.is_terminal()) else { return false };
+        let seen_at = self.seen_at.as_ref().unwrap_or(&self.created_at);
+        millis_after(seen_at.unix_millis(), (abandon_ms / 4).max(1)) <= now_millis
     }
 
     /// Whether the task's own lifetime or retention is over, and not only a question's.

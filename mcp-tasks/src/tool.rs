@@ -21,8 +21,6 @@ use crate::input::{AnswerSource, Answerable, Input};
 use crate::output::{ToolOutput, ToolReturn, schema_of};
 use crate::record::ToolFingerprint;
 
-const HOUR_MS: u64 = 60 * 60 * 1000;
-
 /// A tool whose calls can become tasks.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no task tool",
@@ -94,7 +92,7 @@ pub struct ToolDefinition {
     status_message: Option<String>,
     input_schema: Value,
     output_schema: Option<Value>,
-    ttl_ms: u64,
+    ttl_ms: Option<u64>,
     poll_ms: Option<u64>,
     task_mode: TaskMode,
     restart: Restart,
@@ -131,7 +129,7 @@ impl ToolDefinition {
             status_message: None,
             input_schema,
             output_schema,
-            ttl_ms: HOUR_MS,
+            ttl_ms: None,
             poll_ms: None,
             task_mode: TaskMode::Auto,
             restart: Restart::Fail,
@@ -178,7 +176,7 @@ impl ToolDefinition {
         if ttl_ms == 0 {
             self.faults.push(DefinitionError::new(&self.name, "a lifetime of 0"));
         }
-        self.ttl_ms = ttl_ms;
+        self.ttl_ms = Some(ttl_ms);
         self
     }
 
@@ -306,9 +304,9 @@ impl ToolDefinition {
         self.output_schema.as_ref()
     }
 
-    /// The lifetime of its tasks.
+    /// The lifetime of its tasks; none leaves it to the engine.
     #[must_use]
-    pub fn ttl_ms(&self) -> u64 {
+    pub fn ttl_ms(&self) -> Option<u64> {
         self.ttl_ms
     }
 

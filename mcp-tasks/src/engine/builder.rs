@@ -17,6 +17,7 @@ use super::timer;
 use crate::BoxFuture;
 use crate::clock::{Clock, Ids, RandomIds, SystemClock};
 use crate::error::{BuildError, DefinitionError};
+use crate::record::LONGEST_MS;
 use crate::store::{DynStore, Store};
 use crate::tool::{TaskTool, ToolDefinition};
 
@@ -109,6 +110,32 @@ impl EngineBuilder {
     #[must_use]
     pub fn tombstone_ms(mut self, tombstone_ms: u64) -> Self {
         self.settings.tombstone_ms = tombstone_ms;
+        self
+    }
+
+    /// Sets the lifetime of tasks whose tools say nothing about it: an hour, unless set.
+    #[must_use]
+    pub fn default_ttl_ms(mut self, ttl_ms: u64) -> Self {
+        self.settings.default_ttl_ms = ttl_ms.max(1);
+        self
+    }
+
+    /// Sets the longest lifetime that a task may have, whatever its tool or its body wants: no limit, unless set.
+    #[must_use]
+    pub fn max_ttl_ms(mut self, ttl_ms: u64) -> Self {
+        self.settings.max_ttl_ms = ttl_ms.clamp(1, LONGEST_MS);
+        self
+    }
+
+    /// Sets how long a live task goes on when nobody asks about it, for clients that lose their ids: it fails and says
+    /// so at the earliest this many milliseconds after somebody last got, answered, cancelled or watched it, and at the
+    /// latest a quarter of that later. Never, unless set; several processes over one store have to be told the same.
+    ///
+    /// That somebody asked is written once in a quarter of that time, and other polls stay one read. A client that is
+    /// told how often to ask ([`poll_ms`](Self::poll_ms)) should be able to miss a few times.
+    #[must_use]
+    pub fn abandon_ms(mut self, abandon_ms: u64) -> Self {
+        self.settings.abandon_ms = Some(abandon_ms.clamp(1, LONGEST_MS));
         self
     }
 

@@ -14,10 +14,12 @@ use super::run::Run;
 use crate::clock::{Clock, Ids, after};
 use crate::error::{ArgumentError, EngineError, InterruptedKind, ToolError, with_causes};
 use crate::lifecycle::{Event, IllegalTransition, apply};
-use crate::record::{SharedRecord, TaskRecord, ToolFingerprint};
+use crate::record::{LONGEST_MS, SharedRecord, TaskRecord, ToolFingerprint};
 use crate::store::{DynStore, Parts, StoreError, StoreErrorKind};
 use crate::tool::{TaskTool, ToolCall, ToolDefinition};
 use crate::{BoxFuture, record};
+
+const HOUR_MS: u64 = 3_600_000;
 
 /// A registered tool.
 pub(crate) struct Tool {
@@ -54,6 +56,12 @@ pub(super) struct Settings {
     pub(super) max_tasks_of_owner: usize,
     /// How many live tasks there may be.
     pub(super) max_tasks: usize,
+    /// How long a live task goes on when nobody asks about it.
+    pub(super) abandon_ms: Option<u64>,
+    /// The lifetime of tasks whose tools say nothing about it.
+    pub(super) default_ttl_ms: u64,
+    /// The longest lifetime of a task.
+    pub(super) max_ttl_ms: u64,
     pub(super) role: Role,
     /// How many bodies run here at once.
     pub(super) max_running: usize,
@@ -73,6 +81,9 @@ impl Default for Settings {
             tombstone_ms: 3_600_000,
             max_tasks_of_owner: 10_000,
             max_tasks: 100_000,
+            abandon_ms: None,
+            default_ttl_ms: HOUR_MS,
+            max_ttl_ms: LONGEST_MS,
             role: Role::Both,
             max_running: 10_000,
         }

@@ -48,7 +48,7 @@ impl Outside {
     /// As [`set_status`](Self::set_status), and when the tool is not registered here, declares no such question or has
     /// asked it.
     pub async fn require_input(&self, id: &TaskId, key: &str) -> Result<SharedRecord, EngineError> {
-        let record = self.engine.get(&self.owner, id).await?;
+        let record = self.engine.find(&self.owner, id).await?;
         let tool = self.engine.tool(&record.tool.name);
         let declared = tool.and_then(|tool| tool.inputs().iter().find(|input| input.key() == key));
         let Some(declared) = declared else {
@@ -82,7 +82,7 @@ impl Outside {
     }
 
     async fn write(&self, id: &TaskId, event: Event) -> Result<SharedRecord, EngineError> {
-        let record = self.engine.get(&self.owner, id).await?;
+        let record = self.engine.find(&self.owner, id).await?;
         let (core, event) = (self.engine.core.clone(), event);
         super::to_the_end(async move {
             core.transition(record, event).await.map_err(|unwritten| match unwritten {

@@ -294,6 +294,11 @@ impl Run {
         Interrupted::new(self.interruption().unwrap_or(InterruptedKind::Ended))
     }
 
+    /// The longest lifetime that a task may be given.
+    pub(crate) fn max_ttl_ms(&self) -> u64 {
+        self.core.settings.max_ttl_ms
+    }
+
     /// The time this many milliseconds from now.
     pub(crate) fn time_after(&self, millis: u64) -> Timestamp {
         after(&self.core.now(), millis)

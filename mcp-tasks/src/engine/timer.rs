@@ -101,7 +101,7 @@ impl Core {
         }
     }
 
-    /// Ends a live task whose lifetime is over, takes back questions that waited long enough; forgets an ended task, and
+    /// Ends a live task whose lifetime is over or that nobody asks about any more, takes back questions that waited long enough; forgets an ended task, and
     /// in the end removes it. Gives what is left of it.
     pub(super) async fn overdue(&self, record: SharedRecord) -> Result<Option<SharedRecord>, StoreError> {
         if !record.is_due(self.clock.now_millis()) {
@@ -112,6 +112,8 @@ impl Core {
             let id = record.id.clone();
             let event = if record.is_over(self.clock.now_millis()) {
                 Event::Expire { retain_ms }
+            } else if record.is_abandoned(self.clock.now_millis()) {
+                Event::Abandon { retain_ms }
             } else {
                 Event::GiveUpWaiting
             };

@@ -6,16 +6,17 @@ use std::fmt;
 use mcp_tasks_types::TaskId;
 
 use super::Engine;
+use super::attention::Listener;
 use crate::error::{EngineError, EngineErrorKind};
 use crate::owner::Owner;
 use crate::record::{SharedRecord, Visibility};
-use crate::store::{Change, Changes};
+use crate::store::Change;
 
 /// The changes of some tasks that their owner can see.
 pub struct Watch {
     engine: Engine,
     owner: Owner,
-    changes: Changes,
+    changes: Listener,
     /// What was last told of each task that is watched; nothing yet where it is none.
     told: BTreeMap<TaskId, Option<SharedRecord>>,
     /// Those to look at, oldest change first.
@@ -29,7 +30,7 @@ impl Engine {
     #[must_use]
     pub fn watch(&self, owner: Owner, ids: impl IntoIterator<Item = TaskId>) -> Watch {
         // Listening begins before the first look.
-        let changes = self.core.store.changes();
+        let changes = Listener::new(&self.core);
         let mut told = BTreeMap::new();
         let mut waiting = VecDeque::new();
         for id in ids {
@@ -59,7 +60,7 @@ impl Watch {
             if self.told.is_empty() {
                 return Ok(None);
             }
-            match self.changes.next().await {
+            match self.changes.next(&self.engine.core).await {
                 Some(Change::Written { id, .. } | Change::Removed { id }) => {
                     if self.told.contains_key(&id) {
                         self.waiting.push_back(id);

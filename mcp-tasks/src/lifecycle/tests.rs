@@ -78,6 +78,30 @@ fn attempts_count_from_the_last_headway() {
 
 const CANCEL: Event = Event::Cancel { reason: None };
 const EXPIRE: Event = Event::Expire { retain_ms: 60_000 };
+const ABANDON: Event = Event::Abandon { retain_ms: 60_000 };
+
+/// P067: a task is given up a quarter of its time after the time, counted from when somebody was last seen; and being seen
+/// is nothing that anybody sees.
+#[test]
+fn live_task_that_nobody_asks_about_is_given_up() {
+    for record in [working(), waiting()] {
+        assert_eq!(step(&record, Event::Seen), record, "nobody is waited for");
+        assert_eq!(refused(&record, ABANDON), IllegalReason::NotDue);
+        let record = TaskRecord { abandon_ms: Some(400), ..record };
+        assert_eq!(record.due_at(), Some(at(START + 500)));
+        assert!(!record.wants_to_be_seen(START + 99) && record.wants_to_be_seen(START + 100));
+        let seen = apply(&record, Event::Seen, &at(START + 200)).unwrap();
+        assert_eq!((&seen.last_updated_at, seen.version), (&record.last_updated_at, record.version + 1));
+        assert_eq!(seen.due_at(), Some(at(START + 700)));
+        // A clock that is set back makes nobody unseen.
+        assert_eq!(step(&seen, Event::Seen), seen);
+        assert_eq!(apply(&seen, ABANDON, &at(START + 699)).unwrap_err().reason, IllegalReason::NotDue);
+        let end = apply(&seen, ABANDON, &at(START + 700)).unwrap();
+        assert_eq!(end.state.name(), "failed");
+        assert!(end.lease.is_none() && !end.is_abandoned(i64::MAX) && !end.wants_to_be_seen(i64::MAX));
+        assert_eq!(end.due_at(), Some(at(START + 60_700)));
+    }
+}
 
 /// C-35: working and waiting are the only live states; each goes to the other and to every terminal one.
 #[test]
@@ -108,12 +132,13 @@ fn terminal_record_refuses_or_ignores_every_event() {
             withdraw,
             finish(1, "completed"),
             EXPIRE,
+            ABANDON,
             claim,
             Event::Release { token: 1 },
         ] {
             assert_eq!(refused(&record, event), IllegalReason::Terminal);
         }
-        for event in [CANCEL, answer("key")] {
+        for event in [CANCEL, answer("key"), Event::Seen] {
             assert_eq!(step(&record, event), record.clone());
         }
     }
@@ -227,6 +252,8 @@ fn any_event() -> impl Strategy<Value = Event> {
         (token.clone(), prop::sample::select(vec!["completed", "failed", "cancelled"]))
             .prop_map(|(token, state)| finish(token, state)),
         Just(EXPIRE),
+        Just(ABANDON),
+        Just(Event::Seen),
         (0..4_000_i64).prop_map(|until| Event::Claim { worker: "w".to_owned(), until: at(until) }),
         token.prop_map(|token| Event::Release { token }),
     ]
@@ -235,7 +262,7 @@ fn any_event() -> impl Strategy<Value = Event> {
 proptest! {
     #[test]
     fn invariants_hold_over_any_sequence_of_events(events in prop::collection::vec((any_event(), 0..120_i64), 0..60)) {
-        let mut record = working();
+        let mut record = TaskRecord { abandon_ms: Some(200), ..working() };
         let mut now = START;
         for (event, passed) in events {
             // The clock may also be set back.

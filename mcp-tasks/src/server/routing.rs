@@ -196,6 +196,26 @@ mod tests {
         assert_eq!(pairs("tools/list", "{}").len(), 2);
     }
 
+    /// P107: the table is that of the schema, for every request that has a type.
+    #[test]
+    fn every_method_is_named_by_what_its_schema_says() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema/2026-07-28");
+        let mut requests = 0;
+        for file in ["core.json", "tasks.json"] {
+            let text = std::fs::read_to_string(folder.join(file)).unwrap();
+            let schema: serde_json::Value = serde_json::from_str(&text).unwrap();
+            for definition in schema["$defs"].as_object().unwrap().values() {
+                let Some(method) = definition["x-mcp-method"].as_str() else { continue };
+                // Notifications have no result.
+                if definition.get("x-mcp-result").is_some() {
+                    assert_eq!(super::name_source(method), definition["x-mcp-name"].as_str(), "{method}");
+                    requests += 1;
+                }
+            }
+        }
+        assert!(requests >= 6, "{requests}");
+    }
+
     ///
     #[test]
     fn a_call_mirrors_the_arguments_that_are_marked() {

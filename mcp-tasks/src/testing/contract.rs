@@ -5,6 +5,7 @@ mod limits;
 mod shared;
 
 use std::cell::Cell;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -91,6 +92,11 @@ async fn in_time<T>(work: impl Future<Output = T>) -> Option<T> {
     done
 }
 
+/// A rule on its way, made in a frame of its own: all of them beside each other are too much for a thread's stack.
+fn boxed<'b, B, F: Future<Output = Checked>>(rule: impl FnOnce(&'b B) -> F, backend: &'b B) -> Pin<Box<F>> {
+    Box::pin(rule(backend))
+}
+
 /// Lists the rules once, for [`RULES`] and for the run.
 macro_rules! rules {
     ($($rule:ident,)+) => {
@@ -105,8 +111,8 @@ macro_rules! rules {
         pub async fn store_contract<B: Backend>(fresh: impl Fn() -> B) -> Result<Kept, Violation> {
             let mut kept = Kept::default();
             $(
-                // All of them by value would not fit on the stack of a test's thread.
-                kept.add(checked(stringify!($rule), Box::pin($rule(&fresh()))).await?);
+                let backend = fresh();
+                kept.add(checked(stringify!($rule), boxed($rule, &backend)).await?);
             )+
             Ok(kept)
         }

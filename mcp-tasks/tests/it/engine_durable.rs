@@ -418,6 +418,68 @@ async fn operators_see_fail_purge_and_erase() {
     bench.engine.idle().await;
 }
 
+/// P067: the age of tasks has a limit that no tool and no body can lift.
+#[tokio::test]
+async fn no_task_gets_older_than_the_engine_allows() {
+    let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let engine = builder(Arc::clone(&store), &clock).max_ttl_ms(600_000).build().await.unwrap();
+    let bench = Bench { engine, clock, store, owner: Owner::new("tenant", "alice") };
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        let script =
+            json!([["extend ttl", u64::MAX.to_string()], ["status", "for ever"], ["until cancelled", ""]]);
+        let id = bench.create(script).await;
+        bench.said(&id, "for ever").await;
+        assert_eq!(bench.get(&id).await.ttl_ms, Some(600_000));
+        ids.push(id);
+    }
+    // Operators find them by their owner, and end one; the others end by themselves.
+    let found = bench.engine.list(&bench.owner, None, 10).await.unwrap().records;
+    assert!(found.len() == 5 && found.iter().all(|record| ids.contains(&record.id)), "{found:?}");
+    bench.engine.operators().fail(&ids[0], "stalled").await.unwrap();
+    eventually("the end of one", || bench.engine.running() == 4).await;
+    bench.clock.advance(600_000);
+    bench.engine.idle().await;
+    for id in &ids[1..] {
+        assert_eq!(bench.get(id).await.status_message.as_deref(), Some("Task expired"));
+    }
+}
+
+/// P061: a tool that says nothing about lifetimes has that of its server.
+#[tokio::test]
+async fn lifetime_is_the_tools_or_the_engines() {
+    let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let engine = builder(store, &clock).tool::<Silent>().default_ttl_ms(5_000).build().await.unwrap();
+    let create = |tool: &str| {
+        engine.create(NewTask::new(Owner::anonymous(), tool, RawObject::new(&json!({"script": []})).unwrap()))
+    };
+    assert_eq!(create("silent").await.unwrap().ttl_ms, Some(5_000));
+    assert_eq!(create("rerun").await.unwrap().ttl_ms, Some(900_000));
+    let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let unset = builder(store, &clock).tool::<Silent>().build().await.unwrap();
+    let task = NewTask::new(Owner::anonymous(), "silent", RawObject::empty());
+    assert_eq!(unset.create(task).await.unwrap().ttl_ms, Some(3_600_000));
+}
+
+/// Says nothing about lifetimes.
+struct Silent;
+
+impl TaskTool for Silent {
+    const NAME: &'static str = "silent";
+
+    fn definition() -> ToolDefinition {
+        ToolDefinition::new::<Once, Result<String, ToolError>>(Self::NAME)
+    }
+
+    fn check(_: &RawObject) -> Result<(), ArgumentError> {
+        Ok(())
+    }
+
+    fn run(call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>> {
+        Script::<false>::run(call)
+    }
+}
+
 #[tokio::test]
 async fn contradictory_durations_are_faults() {
     struct Contradictory;

@@ -6,6 +6,7 @@
 //! clients, and there is no client here yet.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod engine_abandoned;
 mod engine_cancel;
 mod engine_durable;
 mod engine_faults;

@@ -36,7 +36,7 @@ fn any_call() -> impl Strategy<Value = Call> {
         4 => (id.clone(), prop::option::of(1..40_u64), prop::option::of(0..2_u8))
             .prop_map(|(id, ttl_ms, same_call)| Call::Insert { id, ttl_ms, same_call }),
         1 => id.clone().prop_map(Call::Load),
-        6 => (id.clone(), 0..14_u8, 0..4_u64).prop_map(|(id, what, token)| Call::Change { id, what, token }),
+        6 => (id.clone(), 0..16_u8, 0..4_u64).prop_map(|(id, what, token)| Call::Change { id, what, token }),
         1 => (id.clone(), 0..3_u64).prop_map(|(id, behind)| Call::ReplaceLate { id, behind }),
         2 => (id.clone(), 1..4_u64, 0..3_u8).prop_map(|(id, token, name)| Call::Step { id, token, name }),
         1 => (id.clone(), 0..2_u64).prop_map(|(id, behind)| Call::Remove { id, behind }),
@@ -73,6 +73,8 @@ fn event_of(what: u8, token: u64, step: i64) -> Event {
         10 => Event::Leave { token },
         11 => Event::GiveUpWaiting,
         12 => Event::PollInterval { token, poll_interval_ms: 7 },
+        13 => Event::Seen,
+        14 => Event::Abandon { retain_ms: 5 },
         _ => Event::ExtendTtl { token, ttl_ms: 60 },
     }
 }
@@ -91,6 +93,7 @@ async fn make(store: &impl Store, call: &Call, step: i64) -> String {
             record.created_at = now.clone();
             record.last_updated_at = now;
             record.ttl_ms = *ttl_ms;
+            record.abandon_ms = (step % 2 == 0).then_some(8);
             record.same_call = same_call.map(|call| call.to_string());
             record.params = Some(RawObject::from_text(r#"{"n":1.0}"#).unwrap());
             record.steps = vec![StepRecord::new("0", "print", RawJson::null())];

@@ -1,0 +1,57 @@
+//! Who asks about a task, for engines that give up the tasks that nobody asks about.
+
+use std::sync::Arc;
+
+use mcp_tasks_types::Timestamp;
+
+use super::core::Core;
+use crate::clock::{after, until};
+use crate::lifecycle::Event;
+use crate::record::SharedRecord;
+use crate::store::{Change, Changes};
+
+impl Core {
+    /// Notes that somebody asks about the task, if it is time to. Whoever asks is answered also when that fails.
+    pub(super) async fn see(&self, record: SharedRecord) -> SharedRecord {
+        if !record.wants_to_be_seen(self.clock.now_millis()) {
+            return record;
+        }
+        match self.transition(Arc::clone(&record), Event::Seen).await {
+            Ok(seen) => seen,
+            Err(unwritten) => {
+                tracing::warn!(task = %record.id, error = ?unwritten, "that somebody asked could not be noted");
+                record
+            }
+        }
+    }
+}
+
+/// Listens to changes on behalf of somebody who waits, which is as good as asking.
+pub(super) struct Listener {
+    changes: Changes,
+    /// When to look again although nothing was heard, to be seen.
+    look_again: Option<Timestamp>,
+}
+
+impl Listener {
+    pub(super) fn new(core: &Core) -> Self {
+        Self { changes: core.store.changes(), look_again: look_again(core) }
+    }
+
+    /// The next change; [`Change::Resync`] also when it is time to be seen.
+    pub(super) async fn next(&mut self, core: &Core) -> Option<Change> {
+        let Some(deadline) = &self.look_again else { return self.changes.next().await };
+        // Asked first, since where something changes all the time the wait would never be over.
+        if *deadline > core.now()
+            && let Some(change) = until(&*core.clock, deadline, self.changes.next()).await
+        {
+            return change;
+        }
+        self.look_again = look_again(core);
+        Some(Change::Resync)
+    }
+}
+
+fn look_again(core: &Core) -> Option<Timestamp> {
+    core.settings.abandon_ms.map(|abandon_ms| after(&core.now(), (abandon_ms / 4).max(1)))
+}
