@@ -3,6 +3,7 @@
 //! Run `report --http 127.0.0.1:8000`, call the tool `generate_report`, poll the task with
 //! `tasks/get`, answer `approve_outline` with `tasks/update`, and poll for the result.
 //! With `--store sqlite:PATH` or `--store fs:PATH` you can end the process between any two of these and start it again.
+//! With `--store postgres:URL` several of these processes serve the same tasks.
 #![expect(clippy::print_stderr, reason = "a program for the terminal; standard output is the protocol's")]
 
 use std::{
@@ -14,8 +15,8 @@ use std::{
 };
 
 use mcp_tasks::{
-    Answer, FsStore, Input, Interrupted, MemoryStore, Server, SqliteStore, Store, TaskContext, ToolError,
-    task_tool, tool_type,
+    Answer, FsStore, Input, Interrupted, MemoryStore, PostgresStore, Server, SqliteStore, Store, TaskContext,
+    ToolError, task_tool, tool_type,
     transport::{
         http::{HttpOptions, bind_http},
         stdio::serve_stdio,
@@ -94,10 +95,13 @@ usage: report (--stdio | --http ADDRESS) [OPTIONS]
   --stdio                      serve standard input and output
   --http ADDRESS               serve HTTP at http://ADDRESS/mcp; a port alone is one of this
                                machine, port 0 takes any
-  --store memory|sqlite:PATH|fs:PATH
-                               where tasks live: nowhere for long (memory), in a file, or in a
-                               folder of JSON files
+  --store memory|sqlite:PATH|fs:PATH|postgres:URL
+                               where tasks live: nowhere for long (memory), in a file, in a
+                               folder of JSON files, or in a PostgreSQL database, which several
+                               processes can share
   --poll-ms N                  how often clients should ask (1000)
+  --lease-ms N                 how long the tasks of a process that was killed wait for another
+                               one that shares the store (30000)
   --lenient-inputs             ask also clients that do not declare elicitation
   --steps N                    let the worker pass N step boundaries, then hold";
 
@@ -105,6 +109,7 @@ struct Options {
     serve: Serve,
     store: StoreChoice,
     poll_ms: u64,
+    lease_ms: u64,
     lenient_inputs: bool,
     steps: Option<usize>,
 }
@@ -128,6 +133,7 @@ enum StoreChoice {
     Memory,
     Sqlite(PathBuf),
     Fs(PathBuf),
+    Postgres(String),
 }
 
 impl Options {
@@ -138,6 +144,7 @@ impl Options {
         let mut serve = None;
         let mut store = StoreChoice::Memory;
         let mut poll_ms = 1_000;
+        let mut lease_ms = 30_000;
         let mut lenient_inputs = false;
         let mut steps = None;
         while let Some(argument) = arguments.next()? {
@@ -150,6 +157,7 @@ impl Options {
                     store = arguments.value()?.parse_with(StoreChoice::parse)?;
                 }
                 Arg::Long("poll-ms") => poll_ms = arguments.value()?.parse()?,
+                Arg::Long("lease-ms") => lease_ms = arguments.value()?.parse()?,
                 Arg::Long("lenient-inputs") => lenient_inputs = true,
                 Arg::Long("steps") => steps = Some(arguments.value()?.parse()?),
                 Arg::Short('h') | Arg::Long("help") => return Ok(None),
@@ -157,7 +165,7 @@ impl Options {
             }
         }
         let serve = serve.ok_or("one of `--stdio` and `--http` is needed")?;
-        Ok(Some(Self { serve, store, poll_ms, lenient_inputs, steps }))
+        Ok(Some(Self { serve, store, poll_ms, lease_ms, lenient_inputs, steps }))
     }
 }
 
@@ -175,7 +183,12 @@ impl StoreChoice {
             None if text == "memory" => Ok(Self::Memory),
             Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(path.into())),
             Some(("fs", path)) if !path.is_empty() => Ok(Self::Fs(path.into())),
-            _ => Err("a store is `memory`, `sqlite:PATH` or `fs:PATH`"),
+            // The whole text is a URL too.
+            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
+                Ok(Self::Postgres(text.to_owned()))
+            }
+            Some(("postgres", url)) if !url.is_empty() => Ok(Self::Postgres(url.to_owned())),
+            _ => Err("a store is `memory`, `sqlite:PATH`, `fs:PATH` or `postgres:URL`"),
         }
     }
 }
@@ -223,41 +236,47 @@ fn main() -> ExitCode {
 
 async fn run(options: Options) -> Result<(), Failure> {
     let ended = told_to_end()?;
-    tokio::pin!(ended);
     if let Some(steps) = options.steps {
         STEPS.get_or_init(|| Semaphore::new(steps));
     }
-    let served = async {
-        match &options.store {
-            StoreChoice::Memory => serve(MemoryStore::new(), &options).await,
-            StoreChoice::Sqlite(path) => serve(SqliteStore::open(path).await?, &options).await,
-            StoreChoice::Fs(path) => serve(FsStore::open(path).await?, &options).await,
-        }
-    };
-    tokio::select! {
-        served = served => served,
-        () = ended => Ok(()),
+    match &options.store {
+        StoreChoice::Memory => serve(MemoryStore::new(), &options, ended).await,
+        StoreChoice::Sqlite(path) => serve(SqliteStore::open(path).await?, &options, ended).await,
+        StoreChoice::Fs(path) => serve(FsStore::open(path).await?, &options, ended).await,
+        StoreChoice::Postgres(url) => serve(PostgresStore::open(url).await?, &options, ended).await,
     }
 }
 
-async fn serve(store: impl Store, options: &Options) -> Result<(), Failure> {
+async fn serve(store: impl Store, options: &Options, ended: impl Future<Output = ()>) -> Result<(), Failure> {
+    let lease_ms = options.lease_ms;
     let server = Server::builder("tasks-demo", env!("CARGO_PKG_VERSION"))
         .store(store)
+        .engine(move |engine| engine.lease_ms(lease_ms))
         .instructions("Call `generate_report` and approve the outline when you are asked.")
         .tool::<generate_report>()
         .poll_ms(options.poll_ms)
         .lenient_inputs(options.lenient_inputs)
         .build()
         .await?;
-    match options.serve {
-        Serve::Stdio => serve_stdio(server).await?,
-        Serve::Http(address) => {
-            let http = bind_http(server, address, HttpOptions::default()).await?;
-            eprintln!("listening on {}", http.url());
-            http.serve(std::future::pending()).await?;
+    let serving = async {
+        match options.serve {
+            Serve::Stdio => serve_stdio(server.clone()).await?,
+            Serve::Http(address) => {
+                let http = bind_http(server.clone(), address, HttpOptions::default()).await?;
+                eprintln!("listening on {}", http.url());
+                http.serve(std::future::pending()).await?;
+            }
+        }
+        Ok(())
+    };
+    tokio::select! {
+        served = serving => served,
+        () = ended => {
+            // Leases are handed over at once, and do not have to run out.
+            server.shutdown().await;
+            Ok(())
         }
     }
-    Ok(())
 }
 
 /// Ends when the process is told to: Ctrl-C, and SIGTERM where there is one.

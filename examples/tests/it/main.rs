@@ -4,4 +4,7 @@
 
 mod command_line;
 mod kill;
+#[path = "../../../mcp-tasks/tests/it/postgres_cluster.rs"]
+mod postgres_cluster;
 mod process;
+mod replicas;

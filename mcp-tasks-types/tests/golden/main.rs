@@ -4,8 +4,8 @@
 #![deny(warnings)]
 
 pub use mcp_tasks_types::{
-    Extra, JsonError, Map, Notification, Number, RawJson, RawObject, Request as _, TaskId, Timestamp, UnknownValue,
-    support,
+    Extra, JsonError, Map, Notification, Number, RawJson, RawObject, Request as _, TaskId, Timestamp,
+    UnknownValue, support,
 };
 
 macro_rules! case {
