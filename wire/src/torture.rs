@@ -8,6 +8,8 @@ mod broken;
 mod client;
 mod cluster;
 mod effects;
+#[path = "../../mcp-tasks/tests/it/postgres_cluster.rs"]
+mod postgres_cluster;
 mod server;
 mod tally;
 
@@ -21,7 +23,8 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const USAGE: &str = "usage: torture --store KIND [--replicas N] [--seconds S] [--seed X] [--broken]
 
-  --store KIND   one of the stores that outlive a process
+  --store KIND   one of the stores that outlive a process: sqlite, fs or postgres, for which a
+                 server is started, and stopped once as a crash would
   --replicas N   how many processes serve at once (1); more than one for postgres alone
   --seconds S    how long the load and the kills go on (10)
   --seed X       of everything that is random (1)
@@ -66,6 +69,9 @@ impl Options {
         }
         if options.replicas == 0 || (options.replicas > 1 && options.store != "postgres") {
             return Err("`--replicas` is 1, and more for postgres alone".into());
+        }
+        if options.broken && options.store != "sqlite" {
+            return Err("`--broken` is for sqlite alone".into());
         }
         Ok(options)
     }
@@ -120,10 +126,11 @@ fn torture(options: &Options) -> Result<Tally, Failure> {
         }
         cluster.kill_until(stop, options.seed)
     })?;
-    let kills = cluster.kills();
+    let (kills, crashes) = (cluster.kills(), cluster.crashes());
     let mut tally = tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     client::drain(&cluster, &mut tally, now() + if options.broken { DRAIN_BROKEN } else { DRAIN });
     tally.kills = kills;
+    tally.crashes = crashes;
     tally.effects(&effects::read(&cluster.effects())?);
     tally.duration_ms = started.elapsed().as_millis();
     Ok(tally)

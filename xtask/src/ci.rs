@@ -25,6 +25,7 @@ pub(crate) fn run() -> ExitCode {
         ("types beside a validator", fixture(ORACLE)),
         ("demo", ourselves(&["demo"])),
         ("torture sqlite", ourselves(&["torture", "--store", "sqlite", "--seconds", "10"])),
+        ("torture fs", ourselves(&["torture", "--store", "fs", "--seconds", "10"])),
         // What is published builds from its archive alone.
         (
             "package of the types",
@@ -38,6 +39,7 @@ pub(crate) fn run() -> ExitCode {
         let alone = ["check", "--package", "mcp-tasks", "--no-default-features", "--features", features];
         checks.push(("a feature alone".to_owned(), cargo(&alone)));
     }
+    checks.extend(torture_postgres());
     checks.extend(deny());
     checks.extend(drift());
 
@@ -59,6 +61,17 @@ pub(crate) fn run() -> ExitCode {
     }
     eprintln!("ci: failed: {}", failed.join(", "));
     ExitCode::FAILURE
+}
+
+/// Several processes over one database, where PostgreSQL is installed.
+fn torture_postgres() -> Option<(String, Command)> {
+    #[cfg(unix)]
+    if crate::postgres_cluster::is_installed() {
+        let arguments = ["torture", "--store", "postgres", "--replicas", "3", "--seconds", "10"];
+        return Some(("torture postgres".to_owned(), ourselves(&arguments)));
+    }
+    eprintln!("ci: torture of PostgreSQL skipped: it is not installed");
+    None
 }
 
 /// What `deny.toml` says of packages of others, where the program that looks at all of it is at hand.

@@ -16,6 +16,11 @@ use std::process::{Child, Command, Stdio};
 /// Names a database that tests shall use in place of a server of their own.
 pub(crate) const VARIABLE: &str = "MCP_TASKS_TEST_POSTGRES";
 
+/// Whether there is what it takes.
+pub(crate) fn is_installed() -> bool {
+    programs().is_some()
+}
+
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Cluster {

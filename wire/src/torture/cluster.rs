@@ -7,16 +7,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Failure, Options, now};
+use super::{Failure, Options, now, postgres_cluster};
 
 /// Between two kills, at most.
 const PAUSE_MS: u64 = 600;
+/// How long the database is away.
+const AWAY: Duration = Duration::from_millis(300);
 
 pub(super) struct Cluster {
     options: Options,
     folder: tempfile::TempDir,
     replicas: Vec<Mutex<Replica>>,
     kills: AtomicUsize,
+    crashes: AtomicUsize,
+    /// Ends after the replicas.
+    database: Option<postgres_cluster::Cluster>,
 }
 
 /// One process, and where it listens.
@@ -37,11 +42,17 @@ impl Drop for Replica {
 
 impl Cluster {
     pub(super) fn start(options: &Options) -> Result<Self, Failure> {
+        let database = match options.store.as_str() {
+            "postgres" => Some(postgres_cluster::Cluster::start()?.ok_or("PostgreSQL is not installed")?),
+            _ => None,
+        };
         let mut cluster = Self {
             options: options.clone(),
             folder: tempfile::tempdir()?,
             replicas: Vec::new(),
             kills: AtomicUsize::new(0),
+            crashes: AtomicUsize::new(0),
+            database,
         };
         for _ in 0..options.replicas {
             let replica = cluster.spawn()?;
@@ -59,6 +70,10 @@ impl Cluster {
         self.kills.load(Ordering::SeqCst)
     }
 
+    pub(super) fn crashes(&self) -> usize {
+        self.crashes.load(Ordering::SeqCst)
+    }
+
     /// Where one of the processes listens.
     pub(super) fn url(&self, choice: u64) -> String {
         let index = usize::try_from(choice).unwrap_or(0) % self.replicas.len();
@@ -67,7 +82,11 @@ impl Cluster {
 
     fn spawn(&self) -> Result<Replica, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("torture-server").arg(&self.options.store).arg(self.folder.path().join("store"));
+        command.arg("torture-server").arg(&self.options.store);
+        match &self.database {
+            Some(database) => command.arg(database.url()),
+            None => command.arg(self.folder.path().join("store")),
+        };
         command.arg(self.effects());
         if self.options.broken {
             command.arg("--broken");
@@ -84,9 +103,10 @@ impl Cluster {
         Ok(replica)
     }
 
-    /// Kills processes at random moments and starts them again, until the time comes.
+    /// Kills processes at random moments and starts them again, until the time comes; half-way the database as well.
     pub(super) fn kill_until(&self, stop: Instant, seed: u64) -> Result<(), Failure> {
         let mut random = Random::new(seed);
+        let half = Duration::from_secs(self.options.seconds) / 2;
         loop {
             let pause = Duration::from_millis(50 + random.below(PAUSE_MS));
             if now() + pause >= stop {
@@ -94,6 +114,16 @@ impl Cluster {
             }
             // The moment is what is random here.
             std::thread::sleep(pause);
+            if let Some(database) = &self.database
+                && self.crashes() == 0
+                && now() + half >= stop
+            {
+                database.crash()?;
+                self.crashes.fetch_add(1, Ordering::SeqCst);
+                // So that everybody who works meets it.
+                std::thread::sleep(AWAY);
+                database.resume()?;
+            }
             let index = usize::try_from(random.next()).unwrap_or(0) % self.replicas.len();
             let mut replica = self.replicas[index].lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(mut child) = replica.child.take() {

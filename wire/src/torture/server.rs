@@ -5,14 +5,16 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use mcp_tasks::transport::http::{HttpOptions, bind_http};
-use mcp_tasks::{Input, Server, SqliteStore, Store, TaskContext, ToolError, task_tool, tool_type};
+use mcp_tasks::{
+    FsStore, Input, PostgresStore, Server, SqliteStore, Store, TaskContext, ToolError, task_tool, tool_type,
+};
 
 use super::Failure;
 use super::broken::Broken;
 use super::effects;
 
 /// The stores that outlive a process.
-pub(super) const STORES: &[&str] = &["sqlite"];
+pub(super) const STORES: &[&str] = &["sqlite", "fs", "postgres"];
 
 /// How long the tasks of a killed process wait for another one.
 const LEASE_MS: u64 = 2_000;
@@ -112,6 +114,8 @@ pub(super) fn serve(arguments: &[String]) -> Result<(), Failure> {
         match kind.as_str() {
             "sqlite" if broken => serve_over(Broken::new(SqliteStore::open(place).await?)).await,
             "sqlite" => serve_over(SqliteStore::open(place).await?).await,
+            "fs" => serve_over(FsStore::open(place).await?).await,
+            "postgres" => serve_over(PostgresStore::open(place).await?).await,
             other => Err(format!("no store `{other}`").into()),
         }
     })

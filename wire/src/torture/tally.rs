@@ -22,6 +22,7 @@ pub(super) struct Tally {
     pub(super) tasks: BTreeMap<String, Seen>,
     pub(super) create_times: Vec<Duration>,
     pub(super) kills: usize,
+    pub(super) crashes: usize,
     pub(super) duration_ms: u128,
     changed: BTreeSet<String>,
     repeated: BTreeSet<(String, String)>,
@@ -127,6 +128,7 @@ impl Tally {
             "handles": self.tasks.len(), "lost": self.lost(), "changed": self.changed.len(),
             "repeated_steps": self.repeated.len(), "finished_twice": self.twice.len(),
             "stuck": self.open().len(), "recovered": self.recovered.len(), "kills": self.kills,
+            "database_crashes": self.crashes,
             "duration_ms": self.duration_ms, "create_p99_ms": p99.as_secs_f64() * 1_000.0,
         })
     }
