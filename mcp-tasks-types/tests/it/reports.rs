@@ -85,6 +85,74 @@ fn p022_an_annotation_that_nobody_knows_costs_no_result() {
     assert!(error.contains("content[0].annotations.audience[0]"), "{error}");
 }
 
+/// The types' half: capabilities of the older revision keep their levels.
+#[test]
+fn p024_nested_capabilities_are_nested() {
+    let client = r#"{"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}}}"#;
+    let server = r#"{"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}"#;
+    for (name, text) in [("ClientCapabilities", client), ("ServerCapabilities", server)] {
+        assert_eq!(read_as("2025-11-25", name, text).unwrap(), text);
+    }
+    let calls = v2025_11_25::ToolsTasksCapability::new().with_call(v2025_11_25::CapabilitySettings::new());
+    let requests = v2025_11_25::ServerTaskRequestsCapability::new().with_tools(calls);
+    assert_eq!(to_string(&requests).unwrap(), r#"{"tools":{"call":{}}}"#);
+}
+
+/// The types' half: what is no number of milliseconds is refused, and none is too large to be read.
+#[test]
+fn p065_a_wished_lifetime_is_a_whole_number_that_is_not_negative() {
+    for (ttl, fits) in [
+        ("60000", true),
+        ("0", true),
+        ("18446744073709551615", true),
+        ("-5", false),
+        ("1.5", false),
+        ("18446744073709551616", false),
+        ("\"60000\"", false),
+        ("true", false),
+    ] {
+        let text = format!(r#"{{"name":"n","task":{{"ttl":{ttl}}}}}"#);
+        let read = from_str::<v2025_11_25::CallToolRequestParams>(&text);
+        match read {
+            Ok(params) => {
+                assert!(fits, "{text}");
+                assert_eq!(to_string(&params).unwrap(), text);
+            }
+            Err(error) => assert!(!fits && error.path() == "task.ttl", "{text}: {error}"),
+        }
+    }
+    // No limit is wished for by saying nothing, and null says as much.
+    for task in [r#"{"ttl":null}"#, "{}"] {
+        let text = format!(r#"{{"name":"n","task":{task}}}"#);
+        let params: v2025_11_25::CallToolRequestParams = from_str(&text).unwrap();
+        assert!(params.task.unwrap().ttl.is_none());
+    }
+}
+
+/// The types' half: a gateway gives a task another id and touches nothing else.
+#[test]
+fn p084_a_task_gets_another_id_and_keeps_everything_else_as_it_is_written() {
+    let meta = r#""_meta":{"example.com/taskId":"1","n":1.0}"#;
+    let base = r#""createdAt":"2026-08-01T00:00:00+00:00","lastUpdatedAt":"2026-08-01T00:00:00.50Z","ttlMs":null,"x":[1.50]"#;
+    let question = r#"{"1":{"method":"elicitation/create","params":{"mode":"form","message":"1","requestedSchema":{"type":"object","properties":{}},"y":1e2}}}"#;
+    for own in [
+        r#""status":"completed","result":{"content":[{"type":"text","text":"1"}],"taskId":"1","n":1.0}"#
+            .to_owned(),
+        format!(r#""status":"input_required","inputRequests":{question}"#),
+        r#""status":"failed","error":{"code":-1,"message":"1","data":{"taskId":"1","n":1.0}}"#.to_owned(),
+    ] {
+        let text = |id: &str| format!(r#"{{"resultType":"complete",{meta},"taskId":"{id}",{base},{own}}}"#);
+        let mut task: GetTaskResult = from_str(&text("1")).unwrap();
+        task.task_id = "outer-1".into();
+        let (written, wanted) = (RawJson::new(&task).unwrap(), text("outer-1"));
+        assert!(written.json_eq(&RawJson::from_text(&wanted).unwrap()), "{written}\n{wanted}");
+        for literal in ["1.0", "1.50", "2026-08-01T00:00:00+00:00", "2026-08-01T00:00:00.50Z"] {
+            let count = |text: &str| text.matches(literal).count();
+            assert_eq!(count(written.as_str()), count(&wanted), "{literal}: {written}");
+        }
+    }
+}
+
 #[test]
 fn p117_a_state_without_its_payload_is_named_and_not_lost_among_variants() {
     let text = format!(r#"{{"resultType":"complete",{}}}"#, TASK.replace("working", "completed"));

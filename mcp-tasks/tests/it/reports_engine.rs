@@ -129,6 +129,37 @@ async fn p045_whoever_writes_to_a_task_that_is_gone_brings_nothing_to_life() {
     assert!(bench.engine.list(&bench.owner, None, 9).await.unwrap().records.is_empty());
 }
 
+/// The caller goes while the record is written, and when it is written and nobody was told: either way there is a task with
+/// a worker, which ends and expires like any other.
+#[tokio::test]
+async fn p046_a_creation_whose_caller_is_gone_is_a_task_like_any_other() {
+    for call in ["insert", "after insert"] {
+        let bench = bench_over(faulty(), Arc::new(ManualClock::default())).await;
+        let hold = bench.store.hold(call);
+        let creation = tokio::spawn({
+            let (engine, task) = (bench.engine.clone(), bench.task("rerun", &json!([["return", "x"]])));
+            async move { engine.create(task).await.map(drop) }
+        });
+        hold.reached().await;
+        creation.abort();
+        assert!(creation.await.unwrap_err().is_cancelled());
+        let mut changes = bench.store.changes();
+        hold.let_go();
+        let page = loop {
+            let page = bench.engine.list(&bench.owner, None, 9).await.unwrap();
+            if page.records.iter().any(|record| record.state.is_terminal()) {
+                break page;
+            }
+            changes.next().await.unwrap();
+        };
+        assert_eq!((page.records.len(), text(&page.records[0])), (1, "x".to_owned()));
+        bench.engine.idle().await;
+        bench.clock.advance(900_000);
+        let gone = bench.engine.get(&bench.owner, &page.records[0].id).await.unwrap_err();
+        assert_eq!(gone.kind(), EngineErrorKind::TaskExpired);
+    }
+}
+
 /// The id in the handle is the store's: found at once by everybody, however many are made at the same time, and whatever
 /// a body says about ids.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -134,7 +134,7 @@ fn an_error_keeps_code_and_data() {
     assert_eq!(Outcome::from(a), Outcome::Error(v2026_07_28::ErrorObject::new(-1, "e")));
 }
 
-/// A-28, B-44, B-47, I-05: `tasks/result` in every state.
+/// A-28, B-44, B-47, I-05: `tasks/result` in every state; P056.
 #[test]
 fn a_task_without_a_result_says_so() {
     let a = |status: &str| {
