@@ -16,9 +16,11 @@ mod discover;
 mod dispatch;
 mod envelope;
 mod identity;
+mod listen;
 mod members;
 mod method;
 mod mirrored;
+mod outgoing;
 mod params;
 mod refusal;
 mod reply;
@@ -30,9 +32,16 @@ mod whole;
 use std::sync::Arc;
 
 use mcp_tasks_types::v2026_07_28::{self, Implementation};
+use tokio::sync::watch;
 
 use self::{admission::Rules, discover::Prepared, identity::Identity, routing::ReceivedHeaders};
-pub use self::{builder::ServerBuilder, envelope::Incoming, reply::Reply, tasks::snapshot};
+pub use self::{
+    builder::ServerBuilder,
+    envelope::Incoming,
+    outgoing::{Outgoing, OutgoingMessages},
+    reply::Reply,
+    tasks::snapshot,
+};
 use crate::{engine::Engine, owner::Owner};
 
 /// The versions that are served, as discover lists them and -32022 repeats them (S-03).
@@ -75,6 +84,8 @@ struct Inner {
     prepared: Prepared,
     rules: Rules,
     lenient_inputs: bool,
+    /// Whether subscriptions have to end.
+    ending: watch::Sender<bool>,
 }
 
 impl Server {
@@ -83,7 +94,8 @@ impl Server {
         ServerBuilder::new(Implementation::new(name, version))
     }
 
-    /// Answers one message.
+    /// Answers one message. What goes to the client before the answer goes to the context's
+    /// [`Outgoing`]; a subscription is answered when it ends.
     ///
     /// Dropping the future cancels the request and nothing else: a task that was begun goes on
     /// (S-18).
@@ -109,7 +121,21 @@ impl Server {
     /// A process that is killed instead, as by SIGTERM without a handler, loses nothing that was
     /// acknowledged: its file is free at once, and the next start does the same to its tasks.
     pub async fn shutdown(&self) {
+        self.end_subscriptions();
         self.inner.engine.shutdown().await;
+    }
+
+    /// Ends all subscriptions with their results, and every new one after its acknowledgement. For whoever
+    /// serves a nested router: a server that waits for answers in flight would wait for subscriptions without
+    /// end. [`shutdown`](Self::shutdown) does it too.
+    pub fn end_subscriptions(&self) {
+        self.inner.ending.send_replace(true);
+    }
+
+    /// Offers a tool again, or offers it no longer: it is not listed then and calls of it are calls of an unknown
+    /// tool, while its tasks go on. Subscriptions to the list are told. Gives whether there is such a tool.
+    pub fn offer_tool(&self, name: &str, offered: bool) -> bool {
+        self.inner.prepared.offer(name, offered)
     }
 
     /// Whose tasks all requests are about.
@@ -128,12 +154,13 @@ impl Server {
 pub struct RequestContext {
     owner: Owner,
     headers: Option<ReceivedHeaders>,
+    outgoing: Option<Outgoing>,
 }
 
 impl RequestContext {
     /// A request without headers, as on stdio.
     pub fn new(owner: Owner) -> Self {
-        Self { owner, headers: None }
+        Self { owner, headers: None, outgoing: None }
     }
 
     /// A request that came over HTTP: its routing headers have to agree with its body.
@@ -141,6 +168,18 @@ impl RequestContext {
     pub fn with_headers(mut self, headers: ReceivedHeaders) -> Self {
         self.headers = Some(headers);
         self
+    }
+
+    /// A request whose transport carries messages before its answer. Without that there are no subscriptions, and
+    /// what tools tell while they work is dropped.
+    #[must_use]
+    pub fn with_outgoing(mut self, outgoing: Outgoing) -> Self {
+        self.outgoing = Some(outgoing);
+        self
+    }
+
+    fn outgoing(&self) -> Option<&Outgoing> {
+        self.outgoing.as_ref()
     }
 
     fn owner(&self) -> &Owner {

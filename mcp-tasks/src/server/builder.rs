@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use mcp_tasks_types::v2026_07_28::Implementation;
+use tokio::sync::watch;
 
 use super::{Inner, Server, admission::Rules, discover::Prepared, identity::Identity, tools};
 use crate::{
@@ -186,6 +187,7 @@ impl ServerBuilder {
                 prepared,
                 rules: Rules { require_task_name: self.require_task_name, mirrored },
                 lenient_inputs: self.lenient_inputs,
+                ending: watch::Sender::new(false),
             }),
         })
     }

@@ -49,14 +49,19 @@ impl Inner {
         let span = tracing::info_span!("request", method);
         // Much of what runs here is the user's: argument types, stores, clocks. A panic of theirs ends one request,
         // with an answer, whatever the transport does with its tasks and connections.
-        match caught(self.serve(context, &request).instrument(span)).await {
+        match caught(self.serve(context, &id, &request).instrument(span)).await {
             Ok(Ok(result)) => answered(id, result),
             Ok(Err(refusal)) => refused(Some(id), refusal),
             Err(panicked) => refused(Some(id), Refusal::internal(&panicked)),
         }
     }
 
-    async fn serve(&self, context: &RequestContext, request: &Request<'_>) -> Result<RawObject, Refusal> {
+    async fn serve(
+        &self,
+        context: &RequestContext,
+        id: &RequestId,
+        request: &Request<'_>,
+    ) -> Result<RawObject, Refusal> {
         let admitted = admit(request, context.headers(), &self.rules)?;
         let owner = context.owner();
         match admitted.method {
@@ -66,6 +71,7 @@ impl Inner {
             Method::GetTask => self.get_task(owner, request).await,
             Method::UpdateTask => self.update_task(owner, request).await,
             Method::CancelTask => self.cancel_task(owner, request).await,
+            Method::Listen => self.listen(context, id, request, &admitted.capabilities).await,
         }
     }
 }
@@ -160,6 +166,11 @@ impl Reply {
     pub fn id_in_use(id: RequestId) -> Self {
         let what = "the id belongs to a request that is not answered yet".to_owned();
         refused(Some(id), Refusal::InvalidRequest(what))
+    }
+
+    /// For a subscription beyond what a connection may have.
+    pub fn too_many_subscriptions(id: RequestId) -> Self {
+        refused(Some(id), Refusal::Internal("Too many subscriptions on this connection".to_owned()))
     }
 
     /// For a call beyond what the transport lets wait at a time.

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use mcp_tasks_types::v2026_07_28::{
     RequestId,
-    method::{NOTIFICATIONS_CANCELLED, TOOLS_CALL},
+    method::{NOTIFICATIONS_CANCELLED, SUBSCRIPTIONS_LISTEN, TOOLS_CALL},
 };
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -67,6 +67,11 @@ impl Incoming {
     /// Whether it is a request that calls a tool, so that its answer may take long.
     pub fn calls_tool(&self) -> bool {
         matches!(&self.form, Ok(Form::Request { method, .. }) if method == TOOLS_CALL)
+    }
+
+    /// Whether it is a request that has no end of its own.
+    pub fn subscribes(&self) -> bool {
+        matches!(&self.form, Ok(Form::Request { method, .. }) if method == SUBSCRIPTIONS_LISTEN)
     }
 
     /// The request that is not wanted any more, if it says so.

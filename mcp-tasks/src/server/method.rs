@@ -11,6 +11,7 @@ pub(super) enum Method {
     GetTask,
     UpdateTask,
     CancelTask,
+    Listen,
 }
 
 impl Method {
@@ -22,6 +23,7 @@ impl Method {
             method::TASKS_GET => Self::GetTask,
             method::TASKS_UPDATE => Self::UpdateTask,
             method::TASKS_CANCEL => Self::CancelTask,
+            method::SUBSCRIPTIONS_LISTEN => Self::Listen,
             _ => return None,
         })
     }

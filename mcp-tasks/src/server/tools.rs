@@ -76,7 +76,8 @@ impl Inner {
             let what = "`requestState` was not given out by this server";
             return Err(Refusal::Params(what.to_owned()));
         }
-        let Some(definition) = self.engine.tool(&params.name) else {
+        let offered = self.engine.tool(&params.name).filter(|_| self.prepared.offers(&params.name));
+        let Some(definition) = offered else {
             return Err(Refusal::Tool(params.name));
         };
         if let Some(missing) = missing(definition, capabilities, self.lenient_inputs) {

@@ -1,7 +1,8 @@
 //! Serving over HTTP: one endpoint that takes `POST`, as an axum router that nests in yours.
 //!
 //! There are no sessions and no streams of the server's own: `GET` and `DELETE` get 405, session
-//! headers are ignored (X-94, X-95).
+//! headers are ignored (X-94, X-95). A request that tells something before its answer, as a
+//! subscription does, is answered with an event stream; every other one in plain JSON.
 //! A server that binds by itself binds where it is told, and [`serve_http`] on a loopback address
 //! also refuses requests whose `Host` is another machine.
 //!
@@ -15,6 +16,7 @@
 //! `axum::serve` has none. Whoever serves a nested router where strangers can connect puts a proxy
 //! in front of it or serves it with hyper's `header_read_timeout`, as [`BoundHttp::serve`] does.
 
+mod events;
 mod origin;
 
 use std::{
@@ -49,9 +51,10 @@ use tokio::{
     task::JoinSet,
 };
 
+use self::events::Begun;
 use crate::{
     error::with_causes,
-    server::{Incoming, Reply, RequestContext, Server, routing::ReceivedHeaders},
+    server::{Incoming, Outgoing, Reply, RequestContext, Server, routing::ReceivedHeaders},
     transport::DEFAULT_MESSAGE_LIMIT,
 };
 
@@ -64,6 +67,7 @@ pub struct HttpOptions {
     drain: Duration,
     head_timeout: Duration,
     body_timeout: Duration,
+    keep_alive: Duration,
 }
 
 impl Default for HttpOptions {
@@ -75,6 +79,7 @@ impl Default for HttpOptions {
             drain: Duration::from_secs(5),
             head_timeout: Duration::from_secs(20),
             body_timeout: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(15),
         }
     }
 }
@@ -123,6 +128,14 @@ impl HttpOptions {
         self.body_timeout = timeout;
         self
     }
+
+    /// How long an event stream may be silent before a comment is sent that keeps it open: 15 s, unless set.
+    /// For proxies that close what is silent for less.
+    #[must_use]
+    pub fn with_keep_alive(mut self, interval: Duration) -> Self {
+        self.keep_alive = interval;
+        self
+    }
 }
 
 /// The endpoint, at the root of a router: nest it where you want it, for instance at `/mcp`. With
@@ -130,7 +143,7 @@ impl HttpOptions {
 ///
 /// A layer around it can refuse requests, but not tell callers apart: whoever gets through it is the
 /// [one owner](crate::server::ServerBuilder::owner) of all tasks of this server. What else the application
-/// around it has to see to is said [above](self); when it ends, it calls [`Server::shutdown`].
+/// around it has to see to is said [above](self); when it ends, it calls [`Server::end_subscriptions`] and, when nothing is in flight any more, [`Server::shutdown`].
 ///
 /// ```
 /// use mcp_tasks::Server;
@@ -246,6 +259,8 @@ impl BoundHttp {
         }
         // Nobody new.
         drop(self.listener);
+        // What has no end of its own would take the whole drain.
+        self.server.end_subscriptions();
         stop.send_replace(());
         let drained = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(self.drain, drained).await.is_err() {
@@ -303,8 +318,14 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
             .iter()
             .map(|(name, value): (&HeaderName, &HeaderValue)| (name.as_str(), value.as_bytes())),
     );
-    let context = RequestContext::new(server.owner().clone()).with_headers(headers);
-    response(server.answer(&context, Incoming::read(bytes)).await)
+    let (outgoing, messages) = Outgoing::channel(1);
+    let context = RequestContext::new(server.owner().clone()).with_headers(headers).with_outgoing(outgoing);
+    let server = server.clone();
+    let answering = async move { server.answer(&context, Incoming::read(bytes)).await };
+    match events::begin(answering, messages).await {
+        Begun::Answered(reply) => response(reply),
+        Begun::Streaming(events) => events::response(events, options.keep_alive),
+    }
 }
 
 /// Reads a body, unless it is too long, as soon as that is known, or is cut off.

@@ -239,6 +239,7 @@ async fn connection(
         written = &mut written => return written,
     }
     // The input has ended.
+    dispatch.end_subscriptions();
     let draining = async {
         while dispatch.is_busy() {
             if tokio::time::timeout(options.drain, dispatch.next_done()).await.is_err() {

@@ -24,6 +24,8 @@ mod fs;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_client;
 #[cfg(all(feature = "http", feature = "macros"))]
+mod http_events;
+#[cfg(all(feature = "http", feature = "macros"))]
 mod http_wire;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -40,6 +42,8 @@ mod reports_wire;
 #[cfg(feature = "macros")]
 mod server_harness;
 #[cfg(feature = "macros")]
+mod server_listen;
+#[cfg(feature = "macros")]
 mod server_order;
 #[cfg(feature = "macros")]
 mod server_results;
@@ -49,6 +53,8 @@ mod server_sequence;
 mod server_store;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(all(feature = "stdio", feature = "macros"))]
+mod stdio_listen;
 #[cfg(all(feature = "stdio", feature = "macros", feature = "sqlite"))]
 mod stdio_process;
 #[cfg(all(feature = "stdio", feature = "macros"))]

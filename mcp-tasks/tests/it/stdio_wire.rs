@@ -18,7 +18,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    async fn open(options: StdioOptions) -> Self {
+    pub(crate) async fn open(options: StdioOptions) -> Self {
         Self::to(server().await, options)
     }
 

@@ -10,12 +10,12 @@ use std::{
 
 use mcp_tasks_types::v2026_07_28::RequestId;
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::{AbortHandle, Id, JoinSet},
 };
 
 use super::{StdioOptions, framing::Line};
-use crate::server::{Incoming, Reply, RequestContext, Server};
+use crate::server::{Incoming, Outgoing, Reply, RequestContext, Server};
 
 /// What a request costs besides its own bytes.
 const OVERHEAD: usize = 1024;
@@ -26,6 +26,9 @@ const MESSAGES: usize = 4;
 
 /// Enough for many small requests where no large ones are allowed.
 const LEAST_BUDGET: usize = 1 << 20;
+
+/// How many subscriptions a connection may have; one can follow a thousand tasks.
+const SUBSCRIPTIONS: usize = 256;
 
 /// Number and string ids are different ids.
 type Key = String;
@@ -52,8 +55,11 @@ pub(super) struct Dispatch {
     /// What is worked on, or has an answer that has not left.
     running: BTreeMap<Id, Running>,
     running_calls: usize,
-    /// The sizes of everything that runs and is no call.
+    subscriptions: usize,
+    /// The sizes of everything that runs and is neither call nor subscription.
     running_bytes: usize,
+    /// Whether subscriptions have to end.
+    ending: watch::Sender<bool>,
     by_id: BTreeMap<Key, Place>,
     waiting: VecDeque<Call>,
     waiting_bytes: usize,
@@ -62,8 +68,16 @@ pub(super) struct Dispatch {
 #[derive(Debug)]
 struct Running {
     key: Option<Key>,
-    /// None for a call, which counts by itself.
-    bytes: Option<usize>,
+    counts: Counts,
+}
+
+/// What a request takes of the connection's limits until it is answered.
+#[derive(Clone, Copy, Debug)]
+enum Counts {
+    Call,
+    /// It has no end of its own, and its bytes are read and gone.
+    Subscription,
+    Bytes(usize),
 }
 
 /// A call that waits for its turn.
@@ -93,7 +107,9 @@ impl Dispatch {
             work: JoinSet::new(),
             running: BTreeMap::new(),
             running_calls: 0,
+            subscriptions: 0,
             running_bytes: 0,
+            ending: watch::Sender::new(false),
             by_id: BTreeMap::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -108,6 +124,11 @@ impl Dispatch {
     /// Whether another line may be read. There is no room when answers pile up because nobody reads them.
     pub(super) fn has_room(&self) -> bool {
         self.running_bytes < self.budget()
+    }
+
+    /// Ends subscriptions, each with its result: nobody will cancel them any more.
+    pub(super) fn end_subscriptions(&self) {
+        self.ending.send_replace(true);
     }
 
     fn budget(&self) -> usize {
@@ -141,9 +162,10 @@ impl Dispatch {
 
     fn forget(&mut self, id: Id) {
         let Some(running) = self.running.remove(&id) else { return };
-        match running.bytes {
-            Some(bytes) => self.running_bytes -= bytes,
-            None => self.running_calls -= 1,
+        match running.counts {
+            Counts::Call => self.running_calls -= 1,
+            Counts::Subscription => self.subscriptions -= 1,
+            Counts::Bytes(bytes) => self.running_bytes -= bytes,
         }
         let Some(key) = running.key else { return };
         // After a cancellation the id may belong to a later request already.
@@ -166,14 +188,21 @@ impl Dispatch {
             return self.cancel(&key(&id));
         }
         let Some(id) = message.request_id() else {
-            self.answer(None, message, bytes);
+            self.answer(None, message, Counts::Bytes(bytes));
             return;
         };
         let key = key(id);
         if self.by_id.contains_key(&key) {
             self.reply(Reply::id_in_use(id.clone()));
+        } else if message.subscribes() {
+            if self.subscriptions < SUBSCRIPTIONS {
+                let handle = self.answer(Some(key.clone()), message, Counts::Subscription);
+                self.by_id.insert(key, Place::Runs(handle));
+            } else {
+                self.reply(Reply::too_many_subscriptions(id.clone()));
+            }
         } else if !message.calls_tool() {
-            let handle = self.answer(Some(key.clone()), message, bytes);
+            let handle = self.answer(Some(key.clone()), message, Counts::Bytes(bytes));
             self.by_id.insert(key, Place::Runs(handle));
         } else if self.running_calls < self.calls.get() {
             self.call(key, message);
@@ -202,23 +231,23 @@ impl Dispatch {
     }
 
     fn call(&mut self, key: Key, message: Incoming) {
-        self.running_calls += 1;
-        let handle = self.spawn(Some(key.clone()), None, message);
+        let handle = self.answer(Some(key.clone()), message, Counts::Call);
         self.by_id.insert(key, Place::Runs(handle));
     }
 
-    fn answer(&mut self, key: Option<Key>, message: Incoming, bytes: usize) -> AbortHandle {
-        self.running_bytes += bytes;
-        self.spawn(key, Some(bytes), message)
-    }
-
-    fn spawn(&mut self, key: Option<Key>, bytes: Option<usize>, message: Incoming) -> AbortHandle {
+    fn answer(&mut self, key: Option<Key>, message: Incoming, counts: Counts) -> AbortHandle {
+        match counts {
+            Counts::Call => self.running_calls += 1,
+            Counts::Subscription => self.subscriptions += 1,
+            Counts::Bytes(bytes) => self.running_bytes += bytes,
+        }
         let (server, outlet) = (self.server.clone(), self.outlet());
+        let outgoing = Outgoing::shared(self.answers.clone(), self.ending.subscribe());
         let handle = self.work.spawn(async move {
-            let context = RequestContext::new(server.owner().clone());
+            let context = RequestContext::new(server.owner().clone()).with_outgoing(outgoing);
             outlet.send(server.answer(&context, message).await).await;
         });
-        self.running.insert(handle.id(), Running { key, bytes });
+        self.running.insert(handle.id(), Running { key, counts });
         handle
     }
 
@@ -231,7 +260,7 @@ impl Dispatch {
         let outlet = self.outlet();
         self.running_bytes += OVERHEAD;
         let handle = self.work.spawn(async move { outlet.send(reply).await });
-        self.running.insert(handle.id(), Running { key: None, bytes: Some(OVERHEAD) });
+        self.running.insert(handle.id(), Running { key: None, counts: Counts::Bytes(OVERHEAD) });
     }
 }
 
