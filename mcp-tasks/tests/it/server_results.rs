@@ -28,7 +28,7 @@ async fn discover_claims_what_is_there_and_nothing_else() {
     let found = result(&server, "server/discover", json!({})).await;
     assert_eq!(found["resultType"], "complete");
     assert_eq!(found["supportedVersions"], json!([VERSION]));
-    assert_eq!(found["capabilities"], json!({"tools": {}, "extensions": {TASKS: {}}}));
+    assert_eq!(found["capabilities"], json!({"tools": {"listChanged": true}, "extensions": {TASKS: {}}}));
     assert!(found["ttlMs"].is_u64());
     assert_eq!(found["cacheScope"], "public");
     assert_eq!(*server_info(&found), json!({"name": "test-server", "version": "1.2.3"}));
