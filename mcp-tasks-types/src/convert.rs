@@ -7,23 +7,24 @@
 //! | what | entry point |
 //! |---|---|
 //! | which generation a request is of (I-01) | [`generation_of`] |
-//! | where a task stands (5.1) | [`State`]: `From` every status, `status_…` for every status |
-//! | a task, at creation, when polled, in a notification (5.2) | [`Snapshot`] |
+//! | where a task stands | [`State`]: `From` every status, `status_…` for every status |
+//! | a task, at creation, when polled, in a notification | [`Snapshot`] |
 //! | what a task came to | [`Outcome`], [`Snapshot::with_outcome`], [`Snapshot::payload_v2025_11_25`] |
-//! | how long it is kept (5.2) | [`Lifetime`] |
+//! | how long it is kept | [`Lifetime`] |
 //! | a tool result | `From`/`TryFrom` between the types, [`result_to_v2026_07_28`] and its kin for text |
-//! | the call and the wish for a task (5.2) | [`call_to_v2026_07_28`] and its kin, [`wish_to_sep_1686`] |
-//! | questions and answers (5.3) | [`NestedRequest`], [`question_to_v2025_11_25`], [`answer_to_v2026_07_28`] and kin |
-//! | errors of requests (5.3) | [`error_to_v2025_11_25`] and its kin |
+//! | the call and the wish for a task | [`call_to_v2026_07_28`] and its kin, [`wish_to_sep_1686`] |
+//! | questions and answers | [`NestedRequest`], [`question_to_v2025_11_25`], [`answer_to_v2026_07_28`] and kin |
+//! | errors of requests | [`error_to_v2025_11_25`] and its kin |
 //! | progress, log messages, cancellations of requests | `From`/`TryFrom` between the types of equal name |
-//! | cancelling a task (5.3) | [`Snapshot::into_cancelled`], [`cancel_to_sep_1686`] |
+//! | cancelling a task | [`Snapshot::into_cancelled`], [`cancel_to_sep_1686`] |
 //! | capabilities | `From`/`TryFrom` between the types, [`tasks_extension`] |
-//! | pages of tasks (5.3) and of tools | [`list_to_sep_1686`], [`list_from_sep_1686`], [`tools_to_v2026_07_28`], `TryFrom` |
+//! | pages of tasks and of tools | [`list_to_sep_1686`], [`list_from_sep_1686`], [`tools_to_v2026_07_28`], `TryFrom` |
 //! | tools, content blocks, forms and the like | `From` between the types of equal name; `TryFrom` for [`Tool`] |
 //!
 //! Every function here is `#[inline]`: the crate compiles none of them for itself, a gateway those that it calls.
 //!
-//! The numbers are sections of the project's wire shapes; rows such as I-04 are its requirements.
+//! Ids such as I-04 are of rules, which are listed at
+//! <https://github.com/mcp-tasks/mcp-tasks/blob/main/docs/rules.md>.
 //!
 //! # What is kept
 //!

@@ -38,6 +38,9 @@
 //! values an object whose one member has serde_json's private name for numbers is read as a number; read from text, it
 //! is an object.
 //!
+//! Ids in this documentation, such as C-36 or R-7, are of rules of the protocol and of our readings of it:
+//! <https://github.com/mcp-tasks/mcp-tasks/blob/main/docs/rules.md> says what each demands.
+//!
 //! | feature | what it adds |
 //! |---|---|
 //! | `schemars` | `schemars::JsonSchema` for every type: the schema that it was generated from |

@@ -1,4 +1,4 @@
-//! The call that becomes a task: the wish for one, and the parameters of `tools/call` (wire shapes, sections 5.2, 5.3).
+//! The call that becomes a task: the wish for one, and the parameters of `tools/call`.
 
 use super::ConvertError;
 use super::lifetime;

@@ -1,4 +1,4 @@
-//! The errors of a server, as the client on the other side of a gateway may see them (wire shapes, section 5.3).
+//! The errors of a server, as the client on the other side of a gateway may see them.
 //!
 //! For errors of requests. What a task failed with is data and keeps its code in every generation
 //! ([`Outcome`](super::Outcome)).

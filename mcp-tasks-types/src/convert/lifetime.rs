@@ -1,4 +1,4 @@
-//! How long a task is kept: counted from creation, or from the end (wire shapes, section 5.2).
+//! How long a task is kept: counted from creation, or from the end.
 
 use crate::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Pages of lists: tasks in the older two, tools in the later two (wire shapes, section 5.3). Cursors are opaque and
+//! Pages of lists: tasks in the older two, tools in the later two. Cursors are opaque and
 //! travel as they are.
 
 use super::open::{self, META_KEYS, PAGE_MEMBERS};

@@ -1,5 +1,5 @@
 //! Questions and answers: requests of their own in the older two, entries of `inputRequests` and `inputResponses` in
-//! 2026-07-28 (wire shapes, section 5.3).
+//! 2026-07-28.
 
 use super::ConvertError;
 use super::open::{self, META_KEYS, Members, PAYLOAD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS};

@@ -1,4 +1,4 @@
-//! A task as all three generations see it, and its forms in each (wire shapes, section 5.2).
+//! A task as all three generations see it, and its forms in each.
 
 use super::lifetime::interval;
 use super::open::{self, META_KEYS, TASK_MEMBERS};

@@ -1,4 +1,4 @@
-//! Where a task stands, in the words of all three generations (wire shapes, section 5.1).
+//! Where a task stands, in the words of all three generations.
 
 use super::open::{self, Members, PAYLOAD_MEMBERS, RESULT_MEMBERS};
 use super::{ConvertError, result_to_v2026_07_28};
