@@ -14,6 +14,7 @@ pub struct JsonError {
     reason: String,
     path: String,
     line: usize,
+    /// How many bytes of the line have been passed, as serde_json counts.
     column: usize,
     syntax: bool,
 }
@@ -40,7 +41,6 @@ impl JsonError {
             }
         }
         let syntax = error.is_syntax() || error.is_eof();
-        let column = first_is_one(line, column);
         Self { reason: shortened(reason), path: shortened(path.to_string()), line, column, syntax }
     }
 
@@ -49,6 +49,20 @@ impl JsonError {
         let (line, column) = path::line_and_column(bytes, valid);
         let path = shortened(Path::of(bytes, line, column).to_string());
         Self { reason: "the bytes are no UTF-8".to_owned(), path, line, column: column + 1, syntax: true }
+    }
+
+    /// The error of a part, by its place in the whole: below the member that holds the part, and behind the line and the
+    /// column at which the part begins; without those there is no place.
+    #[cold]
+    pub(crate) fn of_part(self, member: &str, begins: Option<(usize, usize)>) -> Self {
+        let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        let path = shortened(format!("{member}{joint}{}", self.path));
+        let (line, column) = match begins {
+            Some((line, column)) if self.line == 1 => (line, column + self.column),
+            Some((line, _)) => (line + self.line - 1, self.column),
+            None => (0, 0),
+        };
+        Self { path, line, column, ..self }
     }
 
     /// The path of the value at fault, such as `result.content[0].text`; empty for the outermost value.
@@ -66,7 +80,8 @@ impl JsonError {
     /// The column of the place, in bytes from 1; 0 when the error has no place in a text.
     #[must_use]
     pub fn column(&self) -> usize {
-        self.column
+        // None is passed where a line, or the text, begins with what is refused or ends at once.
+        if self.line == 0 { 0 } else { self.column.max(1) }
     }
 
     /// Whether the text itself is no JSON (or ends too early), as opposed to JSON of another shape.
@@ -80,12 +95,6 @@ impl JsonError {
     pub fn reason(&self) -> String {
         self.reason.clone()
     }
-}
-
-/// A column as it is told. serde_json counts the bytes of the line that it has passed, which are none where a line, or
-/// the text, begins with what is refused or ends at once.
-fn first_is_one(line: usize, column: usize) -> usize {
-    if line == 0 { 0 } else { column.max(1) }
 }
 
 /// The path that the reader of a part has put before the reason, and the reason.
@@ -164,8 +173,7 @@ impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
         let (path, reason) = inside(&error);
         let syntax = error.is_syntax() || error.is_eof();
-        let line = error.line();
-        let column = first_is_one(line, error.column());
+        let (line, column) = (error.line(), error.column());
         Self { reason: shortened(reason), path: shortened(path.to_string()), line, column, syntax }
     }
 }
@@ -183,7 +191,7 @@ impl fmt::Display for JsonError {
         }
         f.write_str(&self.reason)?;
         if self.line != 0 {
-            write!(f, " at line {} column {}", self.line, self.column)?;
+            write!(f, " at line {} column {}", self.line, self.column())?;
         }
         Ok(())
     }

@@ -18,6 +18,33 @@
 //! # Ok::<(), mcp_tasks_types::JsonError>(())
 //! ```
 //!
+//! A tool call is answered with its result, with a handle of a task, or with questions that come first:
+//!
+//! ```
+//! use mcp_tasks_types::RawMessage;
+//! use mcp_tasks_types::v2026_07_28::{CallToolRequest, CallToolResponse, ErrorObject};
+//!
+//! let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"tsk_1","status":"working",
+//!     "createdAt":"2026-08-21T10:30:00Z","lastUpdatedAt":"2026-08-21T10:30:00Z","ttlMs":null}}"#;
+//! match RawMessage::read(answer)?.answer::<CallToolRequest, ErrorObject>()? {
+//!     Ok(CallToolResponse::Complete(result)) => println!("{} blocks of content", result.content.len()),
+//!     Ok(CallToolResponse::Task(task)) => println!("poll {} with tasks/get", task.task_id),
+//!     Ok(CallToolResponse::InputRequired(asked)) => println!("answer {:?} and call again", asked.input_requests),
+//!     Err(error) => println!("refused with {}: {}", error.code, error.message),
+//! }
+//! # Ok::<(), mcp_tasks_types::JsonError>(())
+//! ```
+//!
+//! | item | for |
+//! |---|---|
+//! | [`v2026_07_28`], [`v2025_11_25`], [`sep_1686`] | the types of a revision, its methods, `_meta` keys and error codes |
+//! | [`convert`] | tasks, calls, answers and questions of one revision as those of another |
+//! | [`RawMessage`] | id, method and `_meta` of a message, the rest as text; the answer to a request |
+//! | [`Request`], [`Notification`] | which result answers a request |
+//! | [`routing_headers`], [`header_value`], [`decode_header_value`] | the HTTP headers by which a request is routed |
+//! | [`tasks_extension`] | what a client of 2026-07-28 declares in each request about tasks, and in each that may become one |
+//! | [`RawJson`], [`RawObject`], [`Extra`], [`Number`], [`Timestamp`], [`Map`] | what is kept as it was sent |
+//!
 //! What every type keeps to:
 //!
 //! - A state without its payload cannot be read or built; a payload that does not belong to the state is kept in
@@ -73,7 +100,10 @@ pub use generated::{sep_1686, v2025_11_25, v2026_07_28};
 pub use message::{MessageId, Notification, RawMessage, Request};
 pub use number::Number;
 pub use raw::{JsonKind, RawJson, RawObject};
-pub use routing::{METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER, header_value, routing_headers};
+pub use routing::{
+    HeaderValueError, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER, decode_header_value, header_value,
+    routing_headers,
+};
 pub use task_id::TaskId;
 pub use timestamp::{Timestamp, TimestampError};
 

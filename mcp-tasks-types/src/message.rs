@@ -87,12 +87,33 @@ pub enum MessageId<'a> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct RawMessage<'a> {
+    whole: Whole<'a>,
     id: MessageId<'a>,
     version: Option<Cow<'a, str>>,
     method: Option<Cow<'a, str>>,
     params: Option<&'a RawValue>,
     result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
+}
+
+/// The text that a message was read from, if it is at hand: where errors in a part of it are placed.
+#[derive(Clone)]
+struct Whole<'a>(Option<&'a [u8]>);
+
+impl fmt::Debug for Whole<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The parts are shown, and once is enough.
+        write!(f, "{:?} bytes", self.0.map(<[u8]>::len))
+    }
+}
+
+impl Whole<'_> {
+    /// The line of the first byte of a part, and how many bytes of it come before.
+    fn beginning_of(&self, part: &str) -> Option<(usize, usize)> {
+        let whole = self.0?;
+        let place = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
+        (place <= whole.len()).then(|| crate::path::line_and_column(whole, place))
+    }
 }
 
 impl<'a> RawMessage<'a> {
@@ -102,7 +123,8 @@ impl<'a> RawMessage<'a> {
     ///
     /// When the bytes are no JSON object, or one of the members of a message comes twice.
     pub fn read(bytes: &'a [u8]) -> Result<Self, JsonError> {
-        crate::from_slice(bytes)
+        let message: Self = crate::from_slice(bytes)?;
+        Ok(Self { whole: Whole(Some(bytes)), ..message })
     }
 
     /// The id.
@@ -159,6 +181,55 @@ impl<'a> RawMessage<'a> {
         self.error.map(RawValue::get)
     }
 
+    /// The answer to a request that was sent: its result, or the error that the peer answered with.
+    ///
+    /// `E` is the error object of the request's revision, such as
+    /// [`v2026_07_28::ErrorObject`](crate::v2026_07_28::ErrorObject). Which request an answer belongs to, its id tells.
+    ///
+    /// ```
+    /// use mcp_tasks_types::v2026_07_28::{CallToolRequest, CallToolResponse, ErrorObject};
+    /// use mcp_tasks_types::{JsonError, RawMessage};
+    ///
+    /// fn told(answer: &[u8]) -> Result<String, JsonError> {
+    ///     Ok(match RawMessage::read(answer)?.answer::<CallToolRequest, ErrorObject>()? {
+    ///         Ok(CallToolResponse::Complete(result)) => format!("{} blocks", result.content.len()),
+    ///         Ok(CallToolResponse::Task(task)) => format!("poll {}", task.task_id),
+    ///         Ok(CallToolResponse::InputRequired(_)) => "asks something first".to_owned(),
+    ///         Err(error) => format!("refused: {}", error.message),
+    ///     })
+    /// }
+    /// assert_eq!(told(br#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#)?, "0 blocks");
+    /// assert_eq!(told(br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#)?, "refused: no");
+    /// let error = told(br#"{"jsonrpc":"2.0","id":1,"result":{"content":7}}"#).unwrap_err();
+    /// assert_eq!((error.path(), error.column()), ("result.content", 45));
+    /// # Ok::<(), JsonError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When there is neither a result nor an error, or both, or the one that is there does not fit its type. Path, line
+    /// and column are those of the whole message; there are no line and column when it was not read by
+    /// [`read`](Self::read).
+    pub fn answer<R, E>(&self) -> Result<Result<R::Result, E>, JsonError>
+    where
+        R: Request,
+        R::Result: Deserialize<'a>,
+        E: Deserialize<'a>,
+    {
+        match (self.result(), self.error()) {
+            // Null for the one that is not there is its absence.
+            (Some(result), None | Some("null")) => Ok(Ok(self.part("result", result)?)),
+            (None | Some("null"), Some(error)) => Ok(Err(self.part("error", error)?)),
+            (Some(_), Some(_)) => Err(JsonError::custom("an answer has a `result` or an `error`, not both")),
+            (None, None) => Err(JsonError::custom("missing field `result` or `error` of an answer")),
+        }
+    }
+
+    /// Reads a member.
+    fn part<T: Deserialize<'a>>(&self, member: &str, text: &'a str) -> Result<T, JsonError> {
+        crate::from_str(text).map_err(|error| error.of_part(member, self.whole.beginning_of(text)))
+    }
+
     /// The text of `params._meta`. The other parameters are passed over.
     ///
     /// # Errors
@@ -200,7 +271,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for RawMessage<'a> {
                     }
                 }
                 let (version, method) = (version.and_then(string), method.and_then(string));
-                Ok(RawMessage { id: id_of(id), version, method, params, result, error })
+                Ok(RawMessage { whole: Whole(None), id: id_of(id), version, method, params, result, error })
             }
         }
         deserializer.deserialize_map(MessageVisitor)

@@ -1,11 +1,13 @@
 //! Messages are told by their method and read as what was asked for, not by trial.
 
 use mcp_tasks_types::v2026_07_28::{
-    CallToolRequest, CancelTaskRequest, GetTaskRequest, GetTaskResult, JsonRpcMessage, ListToolsRequest,
-    Method, RequestId, TaskStatusNotification, TaskStatusNotificationParams, UpdateTaskRequest,
+    CallToolRequest, CancelTaskRequest, ErrorObject, GetTaskRequest, GetTaskResult, GetTaskResultResponse,
+    JsonRpcErrorResponse, JsonRpcMessage, ListToolsRequest, Method, RequestId, TaskStatusNotification,
+    TaskStatusNotificationParams, UpdateTaskRequest,
 };
 use mcp_tasks_types::{
-    MessageId, Notification, RawMessage, Request, from_str, header_value, routing_headers, v2025_11_25,
+    MessageId, Notification, RawMessage, Request, decode_header_value, from_str, header_value,
+    routing_headers, v2025_11_25,
 };
 use serde::de::DeserializeOwned;
 
@@ -184,5 +186,110 @@ fn bytes_that_are_no_utf_8_are_no_message_wherever_they_stand() {
             assert!(error.is_syntax(), "{error}");
             assert_eq!((error.line(), error.column()), (1, before.len() + 1), "{error}");
         }
+    }
+}
+
+/// P101: the peer's error comes whole, with its own code and message.
+#[test]
+fn an_answer_is_a_result_or_the_error_of_the_peer() {
+    let read = |text: &str| {
+        RawMessage::read(text.as_bytes()).unwrap().answer::<GetTaskRequest, ErrorObject>().map(|answer| {
+            answer.map(|task| task.task_id.to_string()).map_err(|error| (error.code, error.message))
+        })
+    };
+    let task = r#"{"taskId":"t","status":"working","createdAt":"2026-01-05T10:00:00Z","lastUpdatedAt":"2026-01-05T10:00:00Z","ttlMs":null}"#;
+    for nothing in ["", r#","error":null"#] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{task}{nothing}}}"#);
+        assert_eq!(read(&text).unwrap(), Ok("t".to_owned()));
+    }
+    for nothing in ["", r#","result":null"#] {
+        let text = format!(r#"{{"id":1,"error":{{"code":-7,"message":"no"}}{nothing}}}"#);
+        assert_eq!(read(&text).unwrap(), Err((-7, "no".to_owned())));
+    }
+    for (text, reason) in [
+        (r#"{"id":1}"#.to_owned(), "missing field `result` or `error`"),
+        (format!(r#"{{"id":1,"result":{task},"error":{{"code":1,"message":"m"}}}}"#), "not both"),
+    ] {
+        let error = read(&text).unwrap_err();
+        assert!(error.reason().contains(reason) && error.line() == 0, "{error}");
+    }
+}
+
+/// The place of a fault in an answer is the one that the whole message would have been told.
+#[test]
+fn a_fault_in_an_answer_has_its_place_in_the_message() {
+    let working = r#""taskId":"t","status":"working","createdAt":"2026-01-05T10:00:00Z","lastUpdatedAt":"2026-01-05T10:00:00Z""#;
+    for (member, value) in [
+        ("result", format!("{{{working}}}")),
+        ("result", format!("{{{working},\n  \"ttlMs\": -1}}")),
+        ("result", "{\n\"taskId\":\n[]}".to_owned()),
+        ("result", "7".to_owned()),
+        ("error", r#"{"code":"x","message":"m"}"#.to_owned()),
+        ("error", "[\n1]".to_owned()),
+    ] {
+        let text = format!("{{\"jsonrpc\":\"2.0\",\n \"id\":1, \"{member}\": {value}}}");
+        let error =
+            RawMessage::read(text.as_bytes()).unwrap().answer::<GetTaskRequest, ErrorObject>().unwrap_err();
+        let whole = match member {
+            "result" => from_str::<GetTaskResultResponse>(&text).unwrap_err(),
+            _ => from_str::<JsonRpcErrorResponse>(&text).unwrap_err(),
+        };
+        assert_eq!(error.path(), whole.path(), "{text}");
+        assert_eq!(
+            (error.line(), error.column()),
+            (whole.line(), whole.column()),
+            "{text}\n{error}\n{whole}"
+        );
+        // Inside somebody else's reader there is no text of the whole.
+        let message: RawMessage<'_> = serde_json::from_str(&text).unwrap();
+        let error = message.answer::<GetTaskRequest, ErrorObject>().unwrap_err();
+        assert_eq!((error.path(), error.line(), error.column()), (whole.path(), 0, 0));
+    }
+}
+
+/// X-108, X-109, P106
+#[test]
+fn a_header_value_is_decoded_strictly() {
+    for text in [
+        "",
+        "tsk_1",
+        "a b",
+        "ü",
+        "\n",
+        " x",
+        "x\t",
+        "=?base64?",
+        "=?base64??=",
+        "=?base64?QQ==?=",
+        "a=b",
+        "ab\u{1F600}",
+    ] {
+        let value = header_value(text);
+        assert_eq!(decode_header_value(&value).as_deref(), Ok(text), "{value}");
+        assert_eq!(decode_header_value(&format!(" \t{value} ")).as_deref(), Ok(text), "{value}");
+    }
+    for (value, text) in
+        [("=?BASE64?QQ==?=", "=?BASE64?QQ==?="), ("=?base64?=", "=?base64?="), ("=?base64??=", "")]
+    {
+        assert_eq!(decode_header_value(value).as_deref(), Ok(text), "{value}");
+    }
+    for (value, reason) in [
+        ("=?base64?QQ?=", "no base64"),
+        ("=?base64?QQ=?=", "no base64"),
+        ("=?base64?QQ===?=", "no base64"),
+        ("=?base64?====?=", "no base64"),
+        ("=?base64?Q===?=", "no base64"),
+        ("=?base64?QR==?=", "no base64"),
+        ("=?base64?QUJ=?=", "no base64"),
+        ("=?base64?Q*==?=", "no base64"),
+        ("=?base64?QQ==QQ==?=", "no base64"),
+        ("=?base64?Q-_A?=", "no base64"),
+        ("=?base64?Q Q=?=", "no base64"),
+        ("=?base64?/w==?=", "no UTF-8"),
+        ("ü", "visible ASCII"),
+        ("a\u{7f}", "visible ASCII"),
+    ] {
+        let error = decode_header_value(value).unwrap_err().to_string();
+        assert!(error.contains(reason), "{value}: {error}");
     }
 }
