@@ -16,6 +16,7 @@ mod recover;
 mod role;
 mod run;
 mod shutdown;
+mod storing;
 mod supervise;
 mod timer;
 mod update;
@@ -37,7 +38,7 @@ pub(crate) use run::Run;
 pub use watch::Watch;
 
 use self::attention::Listener;
-use self::core::{Core, Tool, Unwritten};
+use self::core::{Core, Patience, Retry, Tool, Unwritten};
 use self::supervise::End;
 use crate::digest;
 use crate::error::{EngineError, EngineErrorKind, InterruptedKind};
@@ -142,7 +143,9 @@ impl Engine {
     /// # Errors
     ///
     /// When the tool is unknown, its arguments do not fit or are others than before under the same idempotency key, there
-    /// are too many tasks, the engine shuts down or the store fails; nothing was created then.
+    /// are too many tasks, the engine shuts down or the store fails; nothing was created then. Where that cannot be
+    /// known, since neither the write was answered nor a read, a task without an idempotency key is removed as soon as
+    /// the store can be reached, and one with a key is what the next call under it finds.
     pub async fn create(&self, task: NewTask) -> Result<SharedRecord, EngineError> {
         if self.core.settings.role == Role::Work {
             return Err(EngineError::new(EngineErrorKind::WrongRole, "this process takes no calls"));
@@ -155,6 +158,7 @@ impl Engine {
                 return Ok(known);
             }
             core.admit(&record.owner).await?;
+            let mut retry = Retry::new(Patience::Short);
             // Known before it is stored: a cancel that follows at once finds the run.
             let run = match record.lease {
                 Some(_) => {
@@ -164,13 +168,21 @@ impl Engine {
                 // Some worker takes it up, perhaps this one when it has room.
                 None => None,
             };
-            let record = match core.store.insert(record.clone()).await {
-                Ok(record) => record,
-                // Both of two equal calls at once found none before them.
-                Err(err) if err.kind() == StoreErrorKind::Conflict && record.same_call.is_some() => {
-                    return core.made_before(&record).await?.ok_or_else(|| err.into());
+            let record = loop {
+                match core.store_new(&record).await {
+                    Ok(record) => break record,
+                    // Both of two equal calls at once found none before them.
+                    Err(err) if err.kind() == StoreErrorKind::Conflict && record.same_call.is_some() => {}
+                    Err(err) => {
+                        core.see_to(&record, &err);
+                        return Err(err.into());
+                    }
                 }
-                Err(err) => return Err(err.into()),
+                if let Some(known) = core.made_before(&record).await? {
+                    return Ok(known);
+                }
+                // It was removed in this moment, or it cannot be read yet.
+                retry.after(&core, storing::not_seen("the call's task")).await?;
             };
             core.created(&record);
             if let Some((registration, run)) = run {
@@ -211,6 +223,7 @@ impl Engine {
             {
                 // Without a place for the task there is none, and the caller is told.
                 run.stop(InterruptedKind::Ended);
+                core.see_to(&run.record(), &err);
                 return Err(err.into());
             }
             if run.birth().stage() == birth::Stage::Stored {

@@ -24,6 +24,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::broadcast;
@@ -45,7 +46,11 @@ use crate::record::{SharedRecord, StepRecord, TaskRecord};
 /// A place where task records live.
 ///
 /// Authors of a backend write plain `async fn`. Every method is atomic, and its effect is durable and visible to every
-/// other caller when it returns.
+/// other caller when it returns; a store whose reads may be behind says so by [`reads_may_lag`](Self::reads_may_lag).
+///
+/// A write that fails with [`StoreErrorKind::Unavailable`] was done or not, as when a connection dies between write and
+/// answer; one that fails otherwise was not done. Every write can be tried again: what was done then is refused by its
+/// id, version, token or name, and reading tells whose it is.
 pub trait Store: Send + Sync + 'static {
     /// Adds a record.
     ///
@@ -177,6 +182,13 @@ pub trait Store: Send + Sync + 'static {
     /// them. A store of one process has none.
     fn clock_ahead_ms(&self) -> i64 {
         0
+    }
+
+    /// Whether [`load`](Self::load), [`find_call`](Self::find_call) and [`list`](Self::list) may show an older state than
+    /// the one that was written last, as replicas do. The handle of a task is then withheld until a read finds the
+    /// task, which costs a read for each creation.
+    fn reads_may_lag(&self) -> bool {
+        false
     }
 
     /// Gives back everything that other processes wait for, files and locks above all. Later calls fail.
@@ -339,16 +351,47 @@ pub enum Change {
 #[derive(Debug)]
 pub struct Changes {
     receiver: broadcast::Receiver<Change>,
+    cut: Option<Box<Cut>>,
+}
+
+/// A place where changes can get lost on their way, for tests.
+#[derive(Debug)]
+struct Cut {
+    lost: Arc<AtomicBool>,
+    /// What is told in place of them.
+    instead: broadcast::Receiver<Change>,
 }
 
 impl Changes {
     /// The next change, [`Change::Resync`] when some were missed, nothing when the store is gone.
     pub async fn next(&mut self) -> Option<Change> {
-        match self.receiver.recv().await {
-            Ok(change) => Some(change),
-            Err(broadcast::error::RecvError::Lagged(_)) => Some(Change::Resync),
-            Err(broadcast::error::RecvError::Closed) => None,
+        loop {
+            let Some(cut) = &mut self.cut else { return received(self.receiver.recv().await) };
+            tokio::select! {
+                biased;
+                change = cut.instead.recv() => return received(change),
+                change = self.receiver.recv() => {
+                    let change = received(change);
+                    if change.is_none() || !cut.lost.load(Ordering::SeqCst) {
+                        return change;
+                    }
+                }
+            }
         }
+    }
+
+    /// The same, but changes are dropped while `lost`, and what `feed` tells comes first.
+    pub(crate) fn with_cut(mut self, lost: Arc<AtomicBool>, feed: &ChangeFeed) -> Self {
+        self.cut = Some(Box::new(Cut { lost, instead: feed.sender.subscribe() }));
+        self
+    }
+}
+
+fn received(change: Result<Change, broadcast::error::RecvError>) -> Option<Change> {
+    match change {
+        Ok(change) => Some(change),
+        Err(broadcast::error::RecvError::Lagged(_)) => Some(Change::Resync),
+        Err(broadcast::error::RecvError::Closed) => None,
     }
 }
 
@@ -389,7 +432,7 @@ impl ChangeFeed {
     /// A new listener.
     #[must_use]
     pub fn subscribe(&self) -> Changes {
-        Changes { receiver: self.sender.subscribe() }
+        Changes { receiver: self.sender.subscribe(), cut: None }
     }
 }
 
@@ -416,7 +459,7 @@ pub enum StoreErrorKind {
     Conflict,
     /// Another process holds the store.
     Locked,
-    /// The store cannot be reached or written at the moment.
+    /// The store cannot be reached or written at the moment. A write that ended so may have been done all the same.
     Unavailable,
     /// What is stored cannot be understood.
     Corrupt,
@@ -530,6 +573,10 @@ impl<S: Store> Store for Arc<S> {
 
     fn clock_ahead_ms(&self) -> i64 {
         (**self).clock_ahead_ms()
+    }
+
+    fn reads_may_lag(&self) -> bool {
+        (**self).reads_may_lag()
     }
 
     async fn close(&self) {

@@ -24,11 +24,15 @@
 
 mod clock;
 mod contract;
+mod faulty;
+mod lagging;
 
 use std::fmt;
 
 pub use clock::{CountingIds, ManualClock};
-pub use contract::{RULES, store_contract};
+pub use contract::{ENGINE_RULES, RULES, store_contract};
+pub use faulty::{FaultyStore, Held, Verb};
+pub use lagging::LaggingStore;
 
 use crate::store::{MemoryStore, Store, StoreError};
 
@@ -83,7 +87,7 @@ impl fmt::Display for Kept {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// The rule's name, one of [`RULES`].
+    /// The rule's name, one of [`RULES`] or [`ENGINE_RULES`].
     pub rule: &'static str,
     /// What was seen instead.
     pub message: String,

@@ -10,6 +10,9 @@ use crate::lifecycle::Event;
 use crate::record::SharedRecord;
 use crate::store::{Change, Changes};
 
+/// How often those who wait look where reads may lag.
+const LAG_MS: u64 = 100;
+
 impl Core {
     /// Notes that somebody asks about the task, if it is time to. Whoever asks is answered also when that fails.
     pub(super) async fn see(&self, record: SharedRecord) -> SharedRecord {
@@ -29,7 +32,7 @@ impl Core {
 /// Listens to changes on behalf of somebody who waits, which is as good as asking.
 pub(super) struct Listener {
     changes: Changes,
-    /// When to look again although nothing was heard, to be seen.
+    /// When to look again although nothing was heard: to be seen, or since what was told long ago can be read only now.
     look_again: Option<Timestamp>,
 }
 
@@ -38,7 +41,7 @@ impl Listener {
         Self { changes: core.store.changes(), look_again: look_again(core) }
     }
 
-    /// The next change; [`Change::Resync`] also when it is time to be seen.
+    /// The next change; [`Change::Resync`] also when it is time to look again.
     pub(super) async fn next(&mut self, core: &Core) -> Option<Change> {
         let Some(deadline) = &self.look_again else { return self.changes.next().await };
         // Asked first, since where something changes all the time the wait would never be over.
@@ -53,5 +56,8 @@ impl Listener {
 }
 
 fn look_again(core: &Core) -> Option<Timestamp> {
-    core.settings.abandon_ms.map(|abandon_ms| after(&core.now(), (abandon_ms / 4).max(1)))
+    let to_be_seen = core.settings.abandon_ms.map(|abandon_ms| (abandon_ms / 4).max(1));
+    let to_see = core.store.reads_may_lag().then_some(LAG_MS);
+    let wait_ms = to_be_seen.into_iter().chain(to_see).min()?;
+    Some(after(&core.now(), wait_ms))
 }

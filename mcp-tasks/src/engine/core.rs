@@ -11,6 +11,7 @@ use tokio::sync::{Notify, watch};
 use super::limits::Census;
 use super::role::Role;
 use super::run::Run;
+use super::storing::not_seen;
 use crate::clock::{Clock, Ids, after};
 use crate::error::{ArgumentError, EngineError, InterruptedKind, ToolError, with_causes};
 use crate::lifecycle::{Event, IllegalTransition, apply};
@@ -192,32 +193,88 @@ impl Core {
 
     /// Lets happen to a task what is decided on the record, starting from what is known of it; nothing happens where
     /// nothing is decided. This is the only way in which the engine changes a record, and whoever loses a race decides
-    /// again on what the winner wrote.
+    /// again on what the winner wrote. A write whose answer is lost is looked for once.
     pub(super) async fn transition_with<E: From<Unwritten>>(
         &self,
         mut known: SharedRecord,
         mut decide: impl FnMut(&TaskRecord) -> Result<Option<Event>, E> + Send,
     ) -> Result<SharedRecord, E> {
+        let mut unsure = None;
         loop {
-            let Some(event) = decide(&known)? else { return Ok(known) };
-            let next = apply(&known, event, &self.now()).map_err(Unwritten::Illegal)?;
+            match self.write_with(known, &mut unsure, &mut decide).await? {
+                Written::Done(record) => return Ok(record),
+                Written::Failed(before, err) => match self.store.load(&before.id, Parts::Head).await {
+                    Ok(Some(found)) if found.version > before.version => {
+                        if let Some(done) = self.done(unsure.as_ref(), &found) {
+                            return Ok(done);
+                        }
+                        known = found;
+                    }
+                    Ok(None) => return Err(Unwritten::Gone.into()),
+                    Ok(Some(_)) | Err(_) => return Err(Unwritten::Store(err).into()),
+                },
+            }
+        }
+    }
+
+    /// The same up to a failure of the store. A write that may have been done is left in `unsure`, and recognized when
+    /// it is met in the store: it is no other one's.
+    async fn write_with<E: From<Unwritten>>(
+        &self,
+        mut known: SharedRecord,
+        unsure: &mut Option<TaskRecord>,
+        decide: &mut (impl FnMut(&TaskRecord) -> Result<Option<Event>, E> + Send),
+    ) -> Result<Written, E> {
+        let mut retry = Retry::new(Patience::Short);
+        loop {
+            let Some(event) = decide(&known)? else { return Ok(Written::Done(known)) };
+            let now = self.now();
+            let next = apply(&known, event, &now).map_err(Unwritten::Illegal)?;
             if next.version == known.version {
-                return Ok(known);
+                return Ok(Written::Done(known));
             }
             match self.store.replace(next, known.version).await {
                 Ok(written) => {
                     #[cfg(feature = "metrics")]
                     super::meter::changed(&known, &written);
                     self.announce(&written);
-                    return Ok(written);
+                    return Ok(Written::Done(written));
                 }
                 Err(err) if err.kind() == StoreErrorKind::Conflict => {}
                 Err(err) if err.kind() == StoreErrorKind::NotFound => return Err(Unwritten::Gone.into()),
-                Err(err) => return Err(Unwritten::Store(err).into()),
+                Err(err) => {
+                    if err.kind() == StoreErrorKind::Unavailable
+                        && let Some(event) = decide(&known)?
+                    {
+                        *unsure = apply(&known, event, &now).ok();
+                    }
+                    return Ok(Written::Failed(known, err));
+                }
             }
-            let found = self.store.load(&known.id, Parts::Head).await.map_err(Unwritten::Store)?;
-            known = found.ok_or(Unwritten::Gone)?;
+            let found = match self.store.load(&known.id, Parts::Head).await {
+                Ok(found) => found.ok_or(Unwritten::Gone)?,
+                Err(err) => return Ok(Written::Failed(known, err)),
+            };
+            if let Some(done) = self.done(unsure.as_ref(), &found) {
+                return Ok(Written::Done(done));
+            }
+            if found.version <= known.version {
+                // What was refused is older than what can be read.
+                let failed = retry.after(self, not_seen(known.id.as_str())).await;
+                failed.map_err(Unwritten::Store)?;
+            } else {
+                known = found;
+            }
         }
+    }
+
+    /// The record, if it is what was written before without an answer.
+    fn done(&self, unsure: Option<&TaskRecord>, found: &SharedRecord) -> Option<SharedRecord> {
+        let done = unsure.is_some_and(|unsure| is_same_write(unsure, found));
+        if done {
+            self.announce(found);
+        }
+        done.then(|| Arc::clone(found))
     }
 
     /// The same for an event that does not depend on the record.
@@ -247,10 +304,17 @@ impl Core {
         patience: Patience,
     ) -> Result<SharedRecord, Unwritten> {
         let mut retry = Retry::new(patience);
+        let mut unsure = None;
+        let mut decide = |record: &TaskRecord| Ok::<_, Unwritten>(decide(record));
+        let mut known = known;
         loop {
-            match self.transition_with(Arc::clone(&known), |record| Ok(decide(record))).await {
-                Err(Unwritten::Store(err)) => retry.after(self, err).await.map_err(Unwritten::Store)?,
-                done => return done,
+            match self.write_with(known, &mut unsure, &mut decide).await {
+                Ok(Written::Done(record)) => return Ok(record),
+                Ok(Written::Failed(before, err)) => {
+                    known = before;
+                    retry.after(self, err).await.map_err(Unwritten::Store)?;
+                }
+                Err(unwritten) => return Err(unwritten),
             }
         }
     }
@@ -272,6 +336,27 @@ impl Core {
     pub(super) fn lease(&self, token: u64) -> record::Lease {
         record::Lease::new(&self.worker, after(&self.now(), self.settings.lease_ms), token)
     }
+}
+
+/// What became of a write.
+enum Written {
+    Done(SharedRecord),
+    /// The store failed on what was known by then.
+    Failed(SharedRecord, StoreError),
+}
+
+/// Whether the record is what was to be written. Trying again changes the times of a write, and renewing a lease changes
+/// nothing else.
+fn is_same_write(wanted: &TaskRecord, found: &TaskRecord) -> bool {
+    let mut found = found.clone().into_parts().0;
+    if found.lease.as_ref().map(|lease| lease.token) == wanted.lease.as_ref().map(|lease| lease.token) {
+        found.lease.clone_from(&wanted.lease);
+    }
+    found.last_updated_at.clone_from(&wanted.last_updated_at);
+    if found.finished_at.is_some() && wanted.finished_at.is_some() {
+        found.finished_at.clone_from(&wanted.finished_at);
+    }
+    found == wanted.clone().into_parts().0
 }
 
 /// How long a failing store is tried again.

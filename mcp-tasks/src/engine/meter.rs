@@ -136,6 +136,10 @@ impl DynStore for MeteredStore {
         self.0.clock_ahead_ms()
     }
 
+    fn reads_may_lag(&self) -> bool {
+        self.0.reads_may_lag()
+    }
+
     fn close(&self) -> BoxFuture<'_, ()> {
         self.0.close()
     }

@@ -32,8 +32,15 @@ impl Core {
                 return Ok(taken_up);
             }
             taken_up += claimed.len();
+            let mut failed = None;
             for record in claimed {
-                self.take_up(record).await?;
+                // One that fails keeps nobody from the others, which are leased to this process by now.
+                if let Err(err) = self.take_up(record).await {
+                    failed = Some(err);
+                }
+            }
+            if let Some(err) = failed {
+                return Err(err);
             }
         }
     }

@@ -10,6 +10,7 @@ use tracing::Instrument as _;
 
 use super::birth::{Birth, Stage};
 use super::core::{Core, Patience, Retry, Tool, Unwritten};
+use super::storing::not_seen;
 use crate::clock::{after, until};
 use crate::error::{Interrupted, InterruptedKind, with_causes};
 use crate::lifecycle::{Event, IllegalReason, apply};
@@ -211,7 +212,7 @@ impl Run {
         let Some(deciding) = self.birth.pending().await else { return Ok(()) };
         let mut record = TaskRecord::clone(&self.record());
         record.lease = Some(self.core.lease(record.fence));
-        let stored = self.core.store.insert(record).await?;
+        let stored = self.core.store_new(&record).await?;
         self.birth.decide(&deciding, Stage::Stored);
         self.core.created(&stored);
         Ok(())
@@ -225,6 +226,7 @@ impl Run {
         let mut retry = Retry::new(Patience::Short);
         while let Err(err) = self.be_born().await {
             if let Err(err) = retry.after(&self.core, err).await {
+                self.core.see_to(&self.record(), &err);
                 return Err(self.refused(Unwritten::Store(err)).await);
             }
         }
@@ -360,7 +362,10 @@ impl Run {
                 StoreErrorKind::NotFound => return Err(self.refused(Unwritten::Gone).await),
                 // The record tells why.
                 StoreErrorKind::Conflict => match self.core.store.load(&self.id, Parts::Whole).await {
-                    Ok(Some(record)) => return self.step_in_the_way(token, &step, &record),
+                    Ok(Some(record)) => match self.step_in_the_way(token, &step, &record) {
+                        Some(known) => return known,
+                        None => not_seen(&step.name),
+                    },
                     Ok(None) => return Err(self.refused(Unwritten::Gone).await),
                     Err(err) => err,
                 },
@@ -372,27 +377,29 @@ impl Run {
         }
     }
 
-    /// What it means that a step could not be added to the record as it is.
+    /// What it means that a step could not be added to the record as it is. Nothing if the record does not say, as one
+    /// that is older than what was refused.
     fn step_in_the_way(
         &self,
         token: u64,
         step: &StepRecord,
         record: &SharedRecord,
-    ) -> Result<(), Interrupted> {
+    ) -> Option<Result<(), Interrupted>> {
+        if record.fence < token {
+            return None;
+        }
         if record.lease.as_ref().is_none_or(|lease| lease.token != token) {
             self.publish(record);
             // A record without news has another worker all the same.
             self.stop(InterruptedKind::LeaseLost);
-            return self.checkpoint();
+            return Some(self.checkpoint());
         }
-        match record.steps.iter().find(|known| known.name == step.name) {
-            // It was written, and the answer got lost.
-            Some(known) if known == step => Ok(()),
-            Some(_) => {
-                Err(self.fault(format!("the step `{}` is in the record with another value", step.name)))
-            }
-            None => Err(self.fault(format!("the step `{}` could not be recorded", step.name))),
+        // If it is this very step, it was written, and the answer got lost.
+        let known = record.steps.iter().find(|known| known.name == step.name)?;
+        if known == step {
+            return Some(Ok(()));
         }
+        Some(Err(self.fault(format!("the step `{}` is in the record with another value", step.name))))
     }
 }
 

@@ -194,8 +194,25 @@ pub(super) async fn follow(core: Weak<Core>, mut changes: Changes, mut closing: 
                     // Somebody has to work on it, and that may be us.
                     core.timer.notify_one();
                 }
+                let Some(run) = core.run(&id) else {
+                    // Whoever works on it may die: by the time its lease ends at the latest, the timer has to know.
+                    core.wake_timer_by(after(&core.now(), core.settings.lease_ms).unix_millis());
+                    continue;
+                };
                 // What was written here is known already.
-                if let Some(run) = core.run(&id).filter(|run| run.record().version < version) {
+                if run.record().version >= version {
+                    continue;
+                }
+                if core.store.reads_may_lag() {
+                    // Others need not wait until it can be read.
+                    tokio::spawn(async move {
+                        let seen = core.seen(&id, version).await;
+                        if let Err(err) = seen {
+                            tracing::warn!(task = %id, error = with_causes(&err), "a change could not be read");
+                        }
+                        core.look_again(&run).await;
+                    });
+                } else {
                     core.look_again(&run).await;
                 }
             }

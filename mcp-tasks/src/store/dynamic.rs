@@ -30,6 +30,7 @@ pub(crate) trait DynStore: Send + Sync + 'static {
     ) -> Answer<'a, Page>;
     fn changes(&self) -> Changes;
     fn clock_ahead_ms(&self) -> i64;
+    fn reads_may_lag(&self) -> bool;
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
@@ -76,6 +77,10 @@ impl<S: Store> DynStore for S {
 
     fn clock_ahead_ms(&self) -> i64 {
         Store::clock_ahead_ms(self)
+    }
+
+    fn reads_may_lag(&self) -> bool {
+        Store::reads_may_lag(self)
     }
 
     fn list<'a>(

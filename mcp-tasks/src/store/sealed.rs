@@ -278,6 +278,10 @@ impl<S: Store, K: Seal> Store for SealedStore<S, K> {
         self.inner.clock_ahead_ms()
     }
 
+    fn reads_may_lag(&self) -> bool {
+        self.inner.reads_may_lag()
+    }
+
     async fn close(&self) {
         self.inner.close().await;
     }

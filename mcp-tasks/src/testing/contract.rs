@@ -1,8 +1,10 @@
 //! The rules of the store contract, one function each.
 
 mod concurrent;
+mod faults;
 mod limits;
 mod shared;
+mod world;
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -16,6 +18,13 @@ use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
 use concurrent::{
     concurrent_claims_take_each_task_once, concurrent_creations_of_one_call_make_one_task,
     concurrent_steps_of_one_name_are_recorded_once, concurrent_writers_lose_nothing,
+};
+use faults::{
+    claim_whose_answer_is_lost_is_made_again, conflict_is_decided_on_what_the_winner_wrote,
+    creation_whose_answer_is_lost_is_made_once, end_is_recorded_however_often_the_write_fails,
+    handle_is_withheld_until_a_read_finds_the_task, idle_worker_takes_up_what_a_dead_one_began,
+    missed_changes_are_made_good, renewal_whose_answer_is_lost_is_made_again, slow_call_holds_up_nobody_else,
+    step_whose_answer_is_lost_is_recorded_once, write_whose_answer_is_lost_is_done_once,
 };
 use limits::{
     freed_task_is_told_as_claimable, large_record_is_kept_whole, listener_that_fell_behind_is_told,
@@ -37,7 +46,7 @@ use crate::store::{Change, Claim, Parts, Store, StoreError, StoreErrorKind};
 const NOW: i64 = 1_767_225_600_000;
 
 /// How long a rule may take on the slowest of disks; one that waits longer waits for ever.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 type Checked = Result<(), String>;
 
@@ -54,9 +63,11 @@ fn count_case() {
 /// Ends the rule with a message when what is claimed is not so.
 macro_rules! ensure {
     ($holds:expr, $($message:tt)+) => {
-        $crate::testing::contract::count_case();
-        if !$holds {
-            return Err(format!($($message)+));
+        {
+            $crate::testing::contract::count_case();
+            if !$holds {
+                return Err(format!($($message)+));
+            }
         }
     };
 }
@@ -97,11 +108,15 @@ fn boxed<'b, B, F: Future<Output = Checked>>(rule: impl FnOnce(&'b B) -> F, back
     Box::pin(rule(backend))
 }
 
-/// Lists the rules once, for [`RULES`] and for the run.
+/// Lists the rules once, for [`RULES`], [`ENGINE_RULES`] and the run.
 macro_rules! rules {
-    ($($rule:ident,)+) => {
-        /// The names of the rules, in the order in which they are checked.
-        pub const RULES: &[&str] = &[$(stringify!($rule)),+];
+    (store { $($of_store:ident,)+ } engine { $($of_engine:ident,)+ }) => {
+        /// The names of the rules about what a store does, in the order in which they are checked.
+        pub const RULES: &[&str] = &[$(stringify!($of_store)),+];
+
+        /// The names of the rules about what an engine makes of the store when calls fail, are slow, lose their answers
+        /// or are behind, in the order in which they are checked, after [`RULES`].
+        pub const ENGINE_RULES: &[&str] = &[$(stringify!($of_engine)),+];
 
         /// Checks every rule, each on a place of its own, and tells how much was looked at. Needs a tokio runtime.
         ///
@@ -112,7 +127,11 @@ macro_rules! rules {
             let mut kept = Kept::default();
             $(
                 let backend = fresh();
-                kept.add(checked(stringify!($rule), boxed($rule, &backend)).await?);
+                kept.add(checked(stringify!($of_store), boxed($of_store, &backend)).await?);
+            )+
+            $(
+                let backend = fresh();
+                kept.add(checked(stringify!($of_engine), boxed($of_engine, &backend)).await?);
             )+
             Ok(kept)
         }
@@ -120,6 +139,7 @@ macro_rules! rules {
 }
 
 rules! {
+store {
     inserted_record_is_read_back_whole,
     head_comes_without_params_and_steps,
     method_may_be_any,
@@ -152,6 +172,20 @@ rules! {
     everything_is_there_after_opening_again,
     opening_again_ends_all_leases,
     large_record_is_kept_whole,
+}
+engine {
+    handle_is_withheld_until_a_read_finds_the_task,
+    creation_whose_answer_is_lost_is_made_once,
+    write_whose_answer_is_lost_is_done_once,
+    conflict_is_decided_on_what_the_winner_wrote,
+    step_whose_answer_is_lost_is_recorded_once,
+    claim_whose_answer_is_lost_is_made_again,
+    renewal_whose_answer_is_lost_is_made_again,
+    end_is_recorded_however_often_the_write_fails,
+    missed_changes_are_made_good,
+    slow_call_holds_up_nobody_else,
+    idle_worker_takes_up_what_a_dead_one_began,
+}
 }
 
 fn at(millis: i64) -> Timestamp {

@@ -7,21 +7,20 @@ use mcp_tasks::types::TaskId;
 use mcp_tasks::{Clock, Engine, Store};
 use serde_json::json;
 
-use crate::faulty_store::{FaultyStore, faulty};
-use crate::support::{Bench, accept, bench_over, builder, eventually};
+use crate::support::{Bench, FaultyMemory, accept, bench_over, builder, eventually, faulty};
 
 /// An engine that gives tasks up about which nobody asks for twenty seconds.
-async fn impatient() -> Bench<Arc<FaultyStore>> {
+async fn impatient() -> Bench<FaultyMemory> {
     let (store, clock) = (faulty(), Arc::new(mcp_tasks::testing::ManualClock::default()));
     let engine = engine(&store, &clock).await;
     Bench { engine, clock, store, owner: mcp_tasks::Owner::new("tenant", "alice") }
 }
 
-async fn engine(store: &Arc<FaultyStore>, clock: &Arc<mcp_tasks::testing::ManualClock>) -> Engine {
+async fn engine(store: &FaultyMemory, clock: &Arc<mcp_tasks::testing::ManualClock>) -> Engine {
     builder(Arc::clone(store), clock).abandon_ms(20_000).build().await.unwrap()
 }
 
-async fn busy(bench: &Bench<Arc<FaultyStore>>) -> TaskId {
+async fn busy(bench: &Bench<FaultyMemory>) -> TaskId {
     let id = bench.create(json!([["status", "busy"], ["until cancelled", ""]])).await;
     bench.said(&id, "busy").await;
     id
@@ -112,7 +111,7 @@ async fn asking_is_noted_now_and_then() {
         assert_eq!(bench.get(&id).await.version, version);
     }
     bench.clock.advance(5_000);
-    bench.store.fail("replace", mcp_tasks::StoreErrorKind::Unavailable);
+    bench.store.fail(mcp_tasks::testing::Verb::Replace, 1, mcp_tasks::StoreErrorKind::Unavailable);
     assert_eq!(bench.get(&id).await.version, version);
     assert_eq!(bench.store.faults_left(), 0);
     for _ in 0..100 {

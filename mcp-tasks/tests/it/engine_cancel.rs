@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use mcp_tasks::record::State;
-use mcp_tasks::testing::ManualClock;
+use mcp_tasks::testing::{ManualClock, Verb};
 use mcp_tasks::{EngineErrorKind, Store};
 use serde_json::json;
 
-use crate::faulty_store::faulty;
-use crate::support::{accept, bench, bench_over, count, eventually, open, outstanding, text};
+use crate::support::{accept, bench, bench_over, count, eventually, faulty, open, outstanding, text};
 
 /// S-17, S-19, C-71: the wish is recorded without waiting for the body, and a body that listens ends cancelled.
 #[tokio::test]
@@ -215,7 +214,7 @@ async fn cancel_reaches_a_task_whose_creation_is_not_over() {
     let (store, clock) = (faulty(), Arc::new(ManualClock::default()));
     let one = bench_over(Arc::clone(&store), Arc::clone(&clock)).await;
     let two = bench_over(Arc::clone(&store), clock).await;
-    let hold = store.hold("after insert");
+    let hold = store.hold_answer(Verb::Insert, 1);
     let script = json!([["check", ""], ["count", "creation not over"]]);
     let creation = tokio::spawn({
         let (engine, task) = (one.engine.clone(), one.task("rerun", &script));
@@ -235,7 +234,7 @@ async fn cancel_reaches_a_task_whose_creation_is_not_over() {
 async fn cancel_beside_the_end_leaves_one_end() {
     let (store, clock) = (faulty(), Arc::new(ManualClock::default()));
     let bench = bench_over(Arc::clone(&store), clock).await;
-    let hold = store.hold("replace");
+    let hold = store.hold(Verb::Replace, 1);
     let id = bench.create(json!([["return", "done"]])).await;
     hold.reached().await;
     let cancelled = bench.cancel(&id).await;

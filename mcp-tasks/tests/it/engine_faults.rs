@@ -4,15 +4,14 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 
 use mcp_tasks::record::State;
-use mcp_tasks::testing::ManualClock;
+use mcp_tasks::testing::{LaggingStore, ManualClock, Verb};
 use mcp_tasks::types::RawObject;
-use mcp_tasks::{EngineErrorKind, NewTask, Owner, StoreErrorKind};
+use mcp_tasks::{EngineErrorKind, MemoryStore, NewTask, Owner, StoreErrorKind};
 use serde_json::json;
 
-use crate::faulty_store::{FaultyStore, faulty};
-use crate::support::{Bench, accept, bench_over, builder, count, eventually, text};
+use crate::support::{Bench, FaultyMemory, accept, bench_over, builder, count, eventually, faulty, text};
 
-async fn faulty_bench() -> Bench<Arc<FaultyStore>> {
+async fn faulty_bench() -> Bench<FaultyMemory> {
     bench_over(faulty(), Arc::new(ManualClock::default())).await
 }
 
@@ -20,20 +19,20 @@ async fn faulty_bench() -> Bench<Arc<FaultyStore>> {
 #[tokio::test]
 async fn failure_of_the_store_is_told_without_its_cause() {
     let bench = faulty_bench().await;
-    bench.store.fail("insert", StoreErrorKind::Unavailable);
+    bench.store.fail(Verb::Insert, 1, StoreErrorKind::Unavailable);
     let created = bench.engine.create(bench.task("rerun", &json!([]))).await.unwrap_err();
     assert_eq!(bench.engine.running(), 0);
     let id = bench.create(json!([["ask", "approve"]])).await;
     bench.asked(&id, 1).await;
-    bench.store.fail("load", StoreErrorKind::Unavailable);
+    bench.store.fail(Verb::Load, 1, StoreErrorKind::Unavailable);
     let read = bench.engine.get(&bench.owner, &id).await.unwrap_err();
-    bench.store.fail("replace", StoreErrorKind::Corrupt);
+    bench.store.fail(Verb::Replace, 1, StoreErrorKind::Corrupt);
     let answered = bench.update(&id, json!({"approve": accept(true)})).await.unwrap_err();
-    bench.store.fail("replace", StoreErrorKind::Unavailable);
+    bench.store.fail(Verb::Replace, 1, StoreErrorKind::Unavailable);
     let cancelled = bench.engine.cancel(&bench.owner, &id, None).await.unwrap_err();
     for error in [created, read, answered, cancelled] {
         assert_eq!((error.kind(), error.message()), (EngineErrorKind::Store, "Internal error"));
-        assert!(std::error::Error::source(&error).unwrap().to_string().contains("on fire"));
+        assert!(std::error::Error::source(&error).unwrap().to_string().contains("as planned"));
     }
     // The question is as it was.
     assert_eq!(bench.get(&id).await.outstanding().count(), 1);
@@ -45,8 +44,8 @@ async fn failure_of_the_store_is_told_without_its_cause() {
 #[tokio::test]
 async fn end_is_seen_when_it_is_written_and_not_before() {
     let bench = faulty_bench().await;
-    bench.store.fail("replace", StoreErrorKind::Unavailable);
-    bench.store.fail("replace", StoreErrorKind::Unavailable);
+    bench.store.fail(Verb::Replace, 1, StoreErrorKind::Unavailable);
+    bench.store.fail(Verb::Replace, 2, StoreErrorKind::Unavailable);
     let id = bench.create(json!([["return", "done"]])).await;
     eventually("the first failure", || bench.store.faults_left() == 1).await;
     assert_eq!(bench.get(&id).await.state, State::Working);
@@ -69,8 +68,8 @@ async fn end_is_seen_when_it_is_written_and_not_before() {
 #[tokio::test]
 async fn end_is_written_however_long_the_store_fails() {
     let bench = faulty_bench().await;
-    for _ in 0..20 {
-        bench.store.fail("replace", StoreErrorKind::Unavailable);
+    for nth in 1..=20 {
+        bench.store.fail(Verb::Replace, nth, StoreErrorKind::Unavailable);
     }
     let id = bench.create(json!([["return", "done"]])).await;
     while bench.store.faults_left() > 0 {
@@ -88,7 +87,7 @@ async fn update_and_cancel_go_on_without_their_caller() {
     let bench = faulty_bench().await;
     let answered = bench.create(json!([["ask", "approve"]])).await;
     bench.asked(&answered, 1).await;
-    let hold = bench.store.hold("replace");
+    let hold = bench.store.hold(Verb::Replace, 1);
     let accepted = json!({"approve": accept(true)});
     give_up(bench.update(&answered, accepted), hold.reached()).await;
     hold.let_go();
@@ -96,7 +95,7 @@ async fn update_and_cancel_go_on_without_their_caller() {
 
     let cancelled = bench.create(json!([["ask", "approve"]])).await;
     bench.asked(&cancelled, 1).await;
-    let hold = bench.store.hold("replace");
+    let hold = bench.store.hold(Verb::Replace, 1);
     give_up(bench.cancel(&cancelled), hold.reached()).await;
     hold.let_go();
     assert_eq!(bench.settled(&cancelled).await.state, State::Cancelled);
@@ -119,7 +118,7 @@ async fn task_whose_end_is_lost_is_taken_up_when_its_lease_ends() {
     let bench = faulty_bench().await;
     let other = bench.create(json!([["status", "busy"], ["until cancelled", ""]])).await;
     bench.said(&other, "busy").await;
-    bench.store.fail("replace", StoreErrorKind::Corrupt);
+    bench.store.fail(Verb::Replace, 1, StoreErrorKind::Corrupt);
     let id = bench.create(json!([["token", ""]])).await;
     eventually("the failure", || bench.store.faults_left() == 0 && bench.engine.running() == 1).await;
     assert_eq!(bench.get(&id).await.state, State::Working);
@@ -137,7 +136,7 @@ async fn task_whose_end_is_lost_is_taken_up_when_its_lease_ends() {
     // And the last run of a process needs no other one that keeps the timer going.
     bench.cancel(&other.id).await;
     bench.settled(&other.id).await;
-    bench.store.fail("replace", StoreErrorKind::Corrupt);
+    bench.store.fail(Verb::Replace, 1, StoreErrorKind::Corrupt);
     let last = bench.create_mortal(json!([["return", "x"]])).await;
     eventually("the failure", || bench.store.faults_left() == 0 && bench.engine.running() == 0).await;
     eventually("the timer", || {
@@ -153,9 +152,11 @@ async fn task_whose_end_is_lost_is_taken_up_when_its_lease_ends() {
 /// P153: a store whose lists are ahead of its records does not keep the timer busy.
 #[tokio::test]
 async fn due_task_that_is_not_found_is_looked_for_again_later() {
-    let bench = faulty_bench().await;
+    let clock = Arc::new(ManualClock::default());
+    let store = Arc::new(LaggingStore::new(MemoryStore::new(), Arc::clone(&clock), 0));
+    let bench = bench_over(store, clock).await;
     let id = bench.create(json!([["until cancelled", ""]])).await;
-    bench.store.set_blind(true);
+    bench.store.set_lag_ms(10_000_000);
     bench.clock.advance(900_000);
     eventually("the wait", || {
         bench
@@ -164,7 +165,7 @@ async fn due_task_that_is_not_found_is_looked_for_again_later() {
             .is_some_and(|next| next.unix_millis() - mcp_tasks::Clock::now_millis(&*bench.clock) == 1_000)
     })
     .await;
-    bench.store.set_blind(false);
+    bench.store.set_lag_ms(0);
     bench.clock.advance(1_000);
     let record = bench.settled(&id).await;
     assert_eq!(record.status_message.as_deref(), Some("Task expired"));
@@ -173,9 +174,9 @@ async fn due_task_that_is_not_found_is_looked_for_again_later() {
 /// A body whose word cannot be kept does not go on as if it had been.
 #[tokio::test]
 async fn body_whose_writes_fail_for_good_fails() {
-    for (operation, call) in [("status", "replace"), ("step", "append_step"), ("ask", "replace")] {
+    for (operation, call) in [("status", Verb::Replace), ("step", Verb::AppendStep), ("ask", Verb::Replace)] {
         let bench = faulty_bench().await;
-        bench.store.fail(call, StoreErrorKind::Corrupt);
+        bench.store.fail(call, 1, StoreErrorKind::Corrupt);
         let id = bench.create(json!([[operation, "approve"], ["count", "went on"]])).await;
         let record = bench.settled(&id).await;
         assert_eq!(record.state.name(), "failed", "{operation}: {record:?}");
@@ -188,10 +189,10 @@ async fn body_whose_writes_fail_for_good_fails() {
 #[tokio::test]
 async fn write_whose_answer_was_lost_counts_as_done() {
     for (operation, call) in
-        [("text step", "after append_step"), ("ask", "after replace"), ("status", "after replace")]
+        [("text step", Verb::AppendStep), ("ask", Verb::Replace), ("status", Verb::Replace)]
     {
         let bench = faulty_bench().await;
-        bench.store.fail(call, StoreErrorKind::Unavailable);
+        bench.store.lose_answer(call, 1, StoreErrorKind::Unavailable);
         let id = bench.create(json!([[operation, "approve"], ["return", "went on"]])).await;
         eventually("the failure", || bench.store.faults_left() == 0).await;
         eventually("the wait", || is_waited_for(&bench.clock, 10)).await;
@@ -232,8 +233,8 @@ async fn step_that_the_record_has_otherwise_fails_the_task() {
 async fn expiry_comes_although_the_store_failed_for_a_while() {
     let bench = faulty_bench().await;
     let id = bench.create(json!([["until cancelled", ""]])).await;
-    for call in ["due", "load", "replace"] {
-        bench.store.fail(call, StoreErrorKind::Unavailable);
+    for call in [Verb::Due, Verb::Load, Verb::Replace] {
+        bench.store.fail(call, 1, StoreErrorKind::Unavailable);
     }
     bench.clock.advance(900_000);
     while bench.store.faults_left() > 0 {
@@ -249,9 +250,9 @@ async fn expiry_comes_although_the_store_failed_for_a_while() {
 #[tokio::test]
 async fn engine_does_not_start_on_a_store_that_fails() {
     let store = faulty();
-    store.fail("claim", StoreErrorKind::Corrupt);
+    store.fail(Verb::Claim, 1, StoreErrorKind::Corrupt);
     let error = builder(store, &Arc::new(ManualClock::default())).build().await.unwrap_err();
-    assert!(std::error::Error::source(&error).unwrap().to_string().contains("on fire"), "{error}");
+    assert!(std::error::Error::source(&error).unwrap().to_string().contains("as planned"), "{error}");
 }
 
 /// P149, P153: no work, no calls; a finished task costs nothing until its lifetime is over.
@@ -271,12 +272,12 @@ async fn idle_engine_does_not_bother_the_store() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    let before = bench.store.calls();
+    let before = bench.store.all_calls();
     for _ in 0..80 {
         bench.clock.advance(10_000);
         tokio::task::yield_now().await;
     }
-    assert_eq!(bench.store.calls(), before);
+    assert_eq!(bench.store.all_calls(), before);
     let mut changes = mcp_tasks::Store::changes(&bench.store);
     bench.clock.advance(900_000);
     for _ in 0..10 {
@@ -301,7 +302,7 @@ async fn live_tasks_are_counted_again_only_where_the_limit_is_near() {
         engine.create(NewTask::new(alice.clone(), "mortal", script))
     };
     let first = create().await.unwrap();
-    store.fail("count_live", StoreErrorKind::Unavailable);
+    store.fail(Verb::CountLive, 1, StoreErrorKind::Unavailable);
     for _ in 1..50 {
         create().await.unwrap();
     }

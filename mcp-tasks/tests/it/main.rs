@@ -18,7 +18,6 @@ mod engine_outcome;
 mod engine_restart;
 #[cfg(feature = "sqlite")]
 mod engine_sqlite;
-mod faulty_store;
 #[cfg(feature = "fs")]
 mod fs;
 #[cfg(all(feature = "http", feature = "macros"))]

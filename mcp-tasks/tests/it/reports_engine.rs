@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mcp_tasks::record::{InputState, State};
 use mcp_tasks::store::Parts;
-use mcp_tasks::testing::ManualClock;
+use mcp_tasks::testing::{ManualClock, Verb};
 use mcp_tasks::types::v2026_07_28::CallToolResult;
 use mcp_tasks::types::{RawObject, TaskId};
 use mcp_tasks::{
@@ -16,9 +16,8 @@ use mcp_tasks::{
 };
 use serde_json::{Value, json};
 
-use crate::faulty_store::faulty;
 use crate::support::{
-    Bench, accept, bench, bench_over, builder, count, eventually, gate, open, outstanding, pass, text,
+    Bench, accept, bench, bench_over, builder, count, eventually, faulty, gate, open, outstanding, pass, text,
 };
 
 /// Lets everything run that can.
@@ -133,9 +132,12 @@ async fn p045_whoever_writes_to_a_task_that_is_gone_brings_nothing_to_life() {
 /// a worker, which ends and expires like any other.
 #[tokio::test]
 async fn p046_a_creation_whose_caller_is_gone_is_a_task_like_any_other() {
-    for call in ["insert", "after insert"] {
+    for done in [false, true] {
         let bench = bench_over(faulty(), Arc::new(ManualClock::default())).await;
-        let hold = bench.store.hold(call);
+        let hold = match done {
+            false => bench.store.hold(Verb::Insert, 1),
+            true => bench.store.hold_answer(Verb::Insert, 1),
+        };
         let creation = tokio::spawn({
             let (engine, task) = (bench.engine.clone(), bench.task("rerun", &json!([["return", "x"]])));
             async move { engine.create(task).await.map(drop) }
@@ -318,8 +320,7 @@ async fn p057_whoever_stops_waiting_cancels_nothing() {
 #[tokio::test]
 async fn p062_an_expired_task_gives_its_place_back_whenever_it_expires() {
     for round in 0..100 {
-        for (moment, call) in [("before", Some("insert")), ("during", Some("after insert")), ("after", None)]
-        {
+        for moment in ["before", "during", "after"] {
             let (store, clock) = (faulty(), Arc::new(ManualClock::default()));
             let engine =
                 builder(Arc::clone(&store), &clock).max_running(1).max_tasks_of_owner(1).max_tasks(1);
@@ -327,7 +328,11 @@ async fn p062_an_expired_task_gives_its_place_back_whenever_it_expires() {
             let bench = Bench { engine, clock, store, owner: Owner::new("tenant", "alice") };
             let name = format!("p062 {moment} {round}");
             let script = json!([["count", name], ["ignore", ""], ["count", format!("{name} told")]]);
-            let hold = call.map(|call| bench.store.hold(call));
+            let hold = match moment {
+                "before" => Some(bench.store.hold(Verb::Insert, 1)),
+                "during" => Some(bench.store.hold_answer(Verb::Insert, 1)),
+                _ => None,
+            };
             let creation = tokio::spawn({
                 let (engine, task) = (bench.engine.clone(), bench.task("rerun", &script));
                 async move { engine.create(task).await.unwrap().id.clone() }

@@ -2,13 +2,14 @@
 
 use std::{sync::Arc, task::Poll};
 
+use mcp_tasks::testing::Verb;
 use mcp_tasks::{Server, StoreErrorKind};
 use serde_json::{Value, json};
 
-use crate::faulty_store::{FaultyStore, faulty};
 use crate::server_harness::{Back, ask, job, request};
+use crate::support::{FaultyMemory, faulty};
 
-async fn server(store: Arc<FaultyStore>) -> Server {
+async fn server(store: FaultyMemory) -> Server {
     Server::builder("faulty", "1").store(store).tool::<job>().build().await.unwrap()
 }
 
@@ -25,11 +26,11 @@ async fn a_store_that_fails_is_an_internal_error() {
     let id = &created["result"]["taskId"];
 
     server.engine().idle().await;
-    store.fail("insert", StoreErrorKind::Corrupt);
+    store.fail(Verb::Insert, 1, StoreErrorKind::Corrupt);
     let params = json!({"taskId": id, "inputResponses": {}});
     let mut answers: Vec<Back> = vec![ask(&server, &call()).await];
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
-        store.fail("load", StoreErrorKind::Corrupt);
+        store.fail(Verb::Load, 1, StoreErrorKind::Corrupt);
         answers.push(ask(&server, &request(json!(1), method, params.clone())).await);
     }
     for (status, answer) in answers {
@@ -42,7 +43,7 @@ async fn a_store_that_fails_is_an_internal_error() {
 #[tokio::test]
 async fn a_new_task_is_answered_for_when_it_is_stored_and_not_before() {
     let store = faulty();
-    let hold = store.hold("insert");
+    let hold = store.hold(Verb::Insert, 1);
     let server = server(Arc::clone(&store)).await;
 
     let message = call();
