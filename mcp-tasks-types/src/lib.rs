@@ -86,6 +86,7 @@ mod number;
 mod path;
 mod raw;
 mod routing;
+mod short_text;
 #[doc(hidden)]
 pub mod support;
 mod task;

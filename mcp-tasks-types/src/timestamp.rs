@@ -7,6 +7,8 @@ use std::hash::{Hash, Hasher};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::short_text::ShortText;
+
 /// An RFC 3339 date and time with an offset (C-10).
 ///
 /// What was read is written back letter for letter; comparing and hashing go by the instant, to the nanosecond.
@@ -27,40 +29,8 @@ pub struct Timestamp {
     nanos: u32,
 }
 
-/// The text, in place where it is as long as what we make: then reading, copying and looking at a timestamp takes no
-/// memory of its own, of which every task would have two pieces.
-#[derive(Clone)]
-enum Text {
-    Short { length: u8, bytes: [u8; SHORT] },
-    Long(Box<str>),
-}
-
-/// As long as UTC with milliseconds, or an offset without.
-const SHORT: usize = 25;
-
-impl Text {
-    fn new(text: &str) -> Self {
-        let mut bytes = [0; SHORT];
-        match (u8::try_from(text.len()), bytes.get_mut(..text.len())) {
-            (Ok(length), Some(start)) => {
-                start.copy_from_slice(text.as_bytes());
-                Self::Short { length, bytes }
-            }
-            _ => Self::Long(text.into()),
-        }
-    }
-
-    fn as_str(&self) -> &str {
-        match self {
-            // It was a text, and still is one.
-            Self::Short { length, bytes } => bytes
-                .get(..usize::from(*length))
-                .and_then(|text| str::from_utf8(text).ok())
-                .unwrap_or_default(),
-            Self::Long(text) => text,
-        }
-    }
-}
+/// As long as UTC with milliseconds, or an offset without: what we make has no memory of its own.
+type Text = ShortText<25>;
 
 /// The text is no RFC 3339 date and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +95,7 @@ impl Timestamp {
             length = 20;
         }
         let nanos = u32::try_from(fraction).unwrap_or(0) * 1_000_000;
-        Self { text: Text::Short { length, bytes }, seconds, nanos }
+        Self { text: Text::in_place(length, bytes), seconds, nanos }
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z, rounded down.
