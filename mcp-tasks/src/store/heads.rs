@@ -98,8 +98,9 @@ impl ById {
         self.part(id).read().get(id).map(|Entry(head)| Arc::clone(head))
     }
 
-    fn put(&self, head: SharedRecord) {
-        self.part(&head.id).write().replace(Entry(head));
+    /// Puts a head and gives the one that was in its place.
+    fn put(&self, head: SharedRecord) -> Option<SharedRecord> {
+        self.part(&head.id).write().replace(Entry(head)).map(|Entry(before)| before)
     }
 
     fn remove(&self, id: &TaskId) -> Option<SharedRecord> {
@@ -121,6 +122,16 @@ impl Part {
 /// When it is whose turn to be taken up.
 pub(super) fn turn(record: &TaskRecord) -> Option<Turn> {
     Some((record.claimable_millis()?, record.created_at.unix_millis(), record.id.clone()))
+}
+
+/// Moves a task in an index, if its place there changes.
+fn moved<T: Ord>(before: Option<T>, after: Option<T>, index: &mut BTreeSet<T>) {
+    if before != after {
+        if let Some(before) = before {
+            index.remove(&before);
+        }
+        index.extend(after);
+    }
 }
 
 /// The record has the version; otherwise the error that says so.
@@ -169,22 +180,27 @@ impl Heads {
         self.calls.get(same_call).and_then(|id| self.records.get(id))
     }
 
+    /// Gives a record that is going to be put the copy of its owner that the owner's other tasks have.
+    pub(super) fn share_owner(&self, record: &mut TaskRecord) {
+        if let Some((known, _)) = self.owners.get_key_value(&record.owner) {
+            record.owner = known.clone();
+        }
+    }
+
     /// Puts a head in the place of the one before, if there is one.
     pub(super) fn put(&mut self, head: SharedRecord) {
-        if let Some(before) = self.records.get(&head.id) {
-            self.unindex(&before);
-        } else {
+        let before = self.records.put(Arc::clone(&head));
+        if before.is_none() {
             let place = (head.created_at.unix_millis(), head.id.clone());
             self.ages.insert(place.clone());
             self.owners.entry(head.owner.clone()).or_default().insert(place);
         }
-        self.index(&head);
-        self.records.put(head);
+        self.index(before.as_deref(), Some(&head));
     }
 
     pub(super) fn remove(&mut self, id: &TaskId) -> Option<SharedRecord> {
         let head = self.records.remove(id)?;
-        self.unindex(&head);
+        self.index(Some(&head), None);
         let place = (head.created_at.unix_millis(), id.clone());
         self.ages.remove(&place);
         if let Some(places) = self.owners.get_mut(&head.owner) {
@@ -196,38 +212,36 @@ impl Heads {
         Some(head)
     }
 
-    fn index(&mut self, record: &TaskRecord) {
-        if let Some(due) = record.due_millis() {
-            self.due.insert((due, record.id.clone()));
+    /// Lets the indexes follow from one head to the next. Most of what is in them does not change in a task's life.
+    fn index(&mut self, before: Option<&TaskRecord>, after: Option<&TaskRecord>) {
+        let due = |head: &TaskRecord| Some((head.due_millis()?, head.id.clone()));
+        moved(before.and_then(due), after.and_then(due), &mut self.due);
+        moved(before.and_then(turn), after.and_then(turn), &mut self.claimable);
+        let call = |head: Option<&TaskRecord>| head.and_then(|head| head.same_call.clone());
+        let (call_before, call_after) = (call(before), call(after));
+        if call_before != call_after {
+            if let Some(call) = call_before {
+                self.calls.remove(&call);
+            }
+            self.calls.extend(call_after.zip(after.map(|head| head.id.clone())));
         }
-        self.claimable.extend(turn(record));
-        if let Some(call) = &record.same_call {
-            self.calls.insert(call.clone(), record.id.clone());
-        }
-        if !record.state.is_terminal() {
-            self.live += 1;
-            *self.live_of.entry(record.owner.clone()).or_default() += 1;
-        }
-    }
-
-    fn unindex(&mut self, record: &TaskRecord) {
-        if let Some(due) = record.due_millis() {
-            self.due.remove(&(due, record.id.clone()));
-        }
-        if let Some(turn) = turn(record) {
-            self.claimable.remove(&turn);
-        }
-        if let Some(call) = &record.same_call {
-            self.calls.remove(call);
-        }
-        if !record.state.is_terminal() {
-            self.live -= 1;
-            if let Some(live) = self.live_of.get_mut(&record.owner) {
-                *live -= 1;
-                if *live == 0 {
-                    self.live_of.remove(&record.owner);
+        let live = |head: Option<&TaskRecord>| head.is_some_and(|head| !head.state.is_terminal());
+        let owner = after.or(before).map(|head| &head.owner);
+        match (live(before), live(after), owner) {
+            (false, true, Some(owner)) => {
+                self.live += 1;
+                *self.live_of.entry(owner.clone()).or_default() += 1;
+            }
+            (true, false, Some(owner)) => {
+                self.live -= 1;
+                if let Some(live) = self.live_of.get_mut(owner) {
+                    *live -= 1;
+                    if *live == 0 {
+                        self.live_of.remove(owner);
+                    }
                 }
             }
+            _ => {}
         }
     }
 

@@ -81,17 +81,22 @@ struct Rest {
 impl Tasks {
     fn whole(&self, id: &TaskId) -> Option<SharedRecord> {
         let head = self.heads.get(id)?;
-        let Some(rest) = self.rest.get(id) else { return Some(head) };
-        let mut record = TaskRecord::clone(&head);
-        record.params.clone_from(&rest.params);
-        record.steps.clone_from(&rest.steps);
-        Some(Arc::new(record))
+        Some(self.rest.get(id).map_or_else(|| Arc::clone(&head), |rest| rest.with(&head)))
+    }
+}
+
+impl Rest {
+    fn with(&self, head: &TaskRecord) -> SharedRecord {
+        let mut record = head.clone();
+        record.params.clone_from(&self.params);
+        record.steps.clone_from(&self.steps);
+        Arc::new(record)
     }
 }
 
 impl Store for MemoryStore {
     async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
-        let (head, params, steps) = record.into_parts();
+        let (mut head, params, steps) = record.into_parts();
         let mut tasks = self.write();
         if tasks.heads.get(&head.id).is_some() {
             return Err(heads::taken_id(&head.id));
@@ -99,12 +104,17 @@ impl Store for MemoryStore {
         if let Some(other) = head.same_call.as_ref().and_then(|call| tasks.heads.call(call)) {
             return Err(heads::taken_call(&other.id));
         }
-        if params.is_some() || !steps.is_empty() {
-            tasks.rest.insert(head.id.clone(), Rest { params, steps });
-        }
+        tasks.heads.share_owner(&mut head);
         let head = Arc::new(head);
         tasks.heads.put(Arc::clone(&head));
-        let whole = tasks.whole(&head.id).unwrap_or(head);
+        let whole = if params.is_some() || !steps.is_empty() {
+            let rest = Rest { params, steps };
+            let whole = rest.with(&head);
+            tasks.rest.insert(head.id.clone(), rest);
+            whole
+        } else {
+            head
+        };
         drop(tasks);
         self.feed.written(&whole);
         Ok(whole)
