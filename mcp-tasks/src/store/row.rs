@@ -33,10 +33,10 @@ impl Head {
     }
 }
 
-/// A row as the database has it.
-pub(super) struct RawHead {
-    pub(super) id: String,
-    pub(super) text: String,
+/// A row as the database has it. The texts are read where they lie.
+pub(super) struct RawHead<'a> {
+    pub(super) id: &'a str,
+    pub(super) text: &'a str,
     pub(super) version: i64,
     pub(super) fence: i64,
     pub(super) attempt: u32,
@@ -44,18 +44,18 @@ pub(super) struct RawHead {
     pub(super) until: i64,
 }
 
-impl RawHead {
+impl RawHead<'_> {
     pub(super) fn read(self) -> Result<TaskRecord, StoreError> {
-        let read = mcp_tasks_types::from_str::<TaskRecord>(&self.text);
+        let read = mcp_tasks_types::from_str::<TaskRecord>(self.text);
         let format = match &read {
             Ok(record) => record.format,
-            Err(_) => format_of(&self.text),
+            Err(_) => format_of(self.text),
         };
         if format > FORMAT {
             let message = format!("the record of task `{}` has the newer format {format}", self.id);
             return Err(StoreError::new(StoreErrorKind::Unsupported, message));
         }
-        let mut record = read.map_err(|err| unreadable(&self.id, err))?;
+        let mut record = read.map_err(|err| unreadable(self.id, err))?;
         record.version = u64::try_from(self.version).unwrap_or(0);
         record.fence = u64::try_from(self.fence).unwrap_or(0);
         record.attempt = self.attempt;

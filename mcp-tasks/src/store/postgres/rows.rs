@@ -222,12 +222,12 @@ pub(super) struct Read {
 /// Reads the columns of a head, which are the first seven.
 pub(super) fn read_head(row: &Row) -> Result<Read, StoreError> {
     let id: String = get(row, 0)?;
-    let (text, version, fence): (String, i64, i64) = (get(row, 1)?, get(row, 2)?, get(row, 3)?);
+    let (text, version, fence): (&str, i64, i64) = (get(row, 1)?, get(row, 2)?, get(row, 3)?);
     let (attempt, worker, until): (i64, Option<String>, i64) = (get(row, 4)?, get(row, 5)?, get(row, 6)?);
     let record = match u32::try_from(attempt) {
         Ok(attempt) => {
-            let (id, worker) = (id.clone(), worker.map(original));
-            RawHead { id, text, version, fence, attempt, worker, until }.read()
+            let worker = worker.map(original);
+            RawHead { id: &id, text, version, fence, attempt, worker, until }.read()
         }
         Err(err) => {
             let message = format!("task `{id}` has been taken up {attempt} times");

@@ -23,6 +23,10 @@ const APPLICATION_ID: i64 = 0x6d63_7074;
 /// Up to this size the whole file is checked on opening; that takes a fraction of a second.
 const CHECKED_BYTES: u64 = 64 << 20;
 
+/// How much of the file a reading connection keeps in memory, in KiB, once it has read that much. Polls of a few thousand
+/// tasks find their pages there, wherever in a large file they are.
+const READER_CACHE_KIB: i64 = 16 << 10;
+
 /// How long a statement waits for a lock that another program has, such as a backup.
 const BUSY: Duration = Duration::from_secs(5);
 
@@ -51,6 +55,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(BUSY).map_err(failed)?;
+    // A negative number is one of KiB.
+    connection.pragma_update(None, "cache_size", -READER_CACHE_KIB).map_err(failed)?;
     Ok(connection)
 }
 

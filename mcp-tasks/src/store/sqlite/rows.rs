@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 
 use super::failed;
@@ -165,7 +166,7 @@ fn read_each(
 ) -> Result<Vec<Unreadable>, StoreError> {
     let mut unreadable = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        let read = raw_head(row).map_err(failed).and_then(RawHead::read);
+        let read = read_head(row);
         let flow = match read {
             Err(cause) if cause.kind() == StoreErrorKind::Corrupt => {
                 let id = row.get_ref(1).ok().and_then(|id| id.as_bytes().ok()).unwrap_or_default();
@@ -260,8 +261,7 @@ pub(super) fn renew(
 pub(super) fn load(connection: &Connection, id: &TaskId) -> Result<Option<TaskRecord>, StoreError> {
     let sql = concat!("SELECT ", head_columns!(), " FROM tasks WHERE id = ?1");
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let head = statement.query_row([id.as_str()], raw_head).optional().map_err(failed)?;
-    head.map(RawHead::read).transpose()
+    statement.query_row([id.as_str()], |row| Ok(read_head(row))).optional().map_err(failed)?.transpose()
 }
 
 /// Adds parameters and steps to a head.
@@ -326,8 +326,7 @@ pub(super) fn due(
 pub(super) fn find_call(connection: &Connection, same_call: &str) -> Result<Option<TaskRecord>, StoreError> {
     let sql = concat!("SELECT ", head_columns!(), " FROM tasks WHERE same_call = ?1");
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let head = statement.query_row([same_call], raw_head).optional().map_err(failed)?;
-    head.map(RawHead::read).transpose()
+    statement.query_row([same_call], |row| Ok(read_head(row))).optional().map_err(failed)?.transpose()
 }
 
 pub(super) fn count_live(
@@ -398,14 +397,22 @@ pub(super) fn list(
     Ok(records)
 }
 
-fn raw_head(row: &Row<'_>) -> rusqlite::Result<RawHead> {
-    Ok(RawHead {
-        id: row.get(1)?,
-        text: row.get(2)?,
-        version: row.get(3)?,
-        fence: row.get(4)?,
-        attempt: row.get(5)?,
-        worker: row.get(6)?,
-        until: row.get(7)?,
-    })
+/// Reads the columns of a head.
+fn read_head(row: &Row<'_>) -> Result<TaskRecord, StoreError> {
+    let raw = RawHead {
+        id: text_at(row, 1)?,
+        text: text_at(row, 2)?,
+        version: row.get(3).map_err(failed)?,
+        fence: row.get(4).map_err(failed)?,
+        attempt: row.get(5).map_err(failed)?,
+        worker: row.get(6).map_err(failed)?,
+        until: row.get(7).map_err(failed)?,
+    };
+    raw.read()
+}
+
+fn text_at<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, StoreError> {
+    let text = row.get_ref(column).map_err(failed)?.as_str();
+    // As a copy would tell it.
+    text.map_err(|err| failed(rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(err))))
 }
