@@ -160,9 +160,10 @@ impl Engine {
             core.admit(&record.owner).await?;
             let mut retry = Retry::new(Patience::Short);
             // Known before it is stored: a cancel that follows at once finds the run.
+            let record = Arc::new(record);
             let run = match record.lease {
                 Some(_) => {
-                    let run = Run::of_task(Arc::clone(&core), tool, Arc::new(record.clone()));
+                    let run = Run::of_task(Arc::clone(&core), tool, Arc::clone(&record));
                     Some((core.register(Arc::clone(&run))?, run))
                 }
                 // Some worker takes it up, perhaps this one when it has room.

@@ -171,7 +171,11 @@ impl Core {
     fn count_running(&self, bodies: usize) {
         #[cfg(feature = "metrics")]
         super::meter::running(bodies);
-        self.count.send_replace(bodies);
+        // Waking nobody costs as much as waking somebody.
+        self.count.send_if_modified(|count| {
+            *count = bodies;
+            self.count.receiver_count() > 0
+        });
     }
 
     pub(super) fn wake_timer_by(&self, deadline: i64) {

@@ -120,7 +120,7 @@ impl Run {
             }
             signal.record = Arc::clone(record);
             signal.stop = signal.stop.or_else(|| self.reason_in(record));
-            true
+            self.signal.receiver_count() > 0
         });
     }
 
