@@ -25,6 +25,8 @@ pub(crate) const ORACLE: &str = "mcp-tasks-types/tests/oracle";
 const LONG: &[&str] = &[ORACLE];
 /// How many random messages of each type a long run reads.
 const LONG_MESSAGES: &str = "1000";
+/// How many random sequences of events a long run sends through engines over each store.
+const LONG_SEQUENCES: &str = "400";
 
 /// Runs the workspace's tests, then the fixtures', and prints the sums.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
@@ -42,6 +44,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     if long {
         for command in &mut runs {
             command.env("MCP_TASKS_MESSAGES", LONG_MESSAGES);
+            command.env("MCP_TASKS_SEQUENCES", LONG_SEQUENCES);
         }
     }
 

@@ -9,11 +9,13 @@
 mod engine_abandoned;
 mod engine_cancel;
 mod engine_durable;
+mod engine_ends;
 mod engine_faults;
 mod engine_input;
 mod engine_log;
 #[cfg(feature = "metrics")]
 mod engine_metrics;
+mod engine_model;
 mod engine_outcome;
 mod engine_restart;
 #[cfg(feature = "sqlite")]
@@ -32,6 +34,7 @@ mod postgres;
 mod postgres_cluster;
 #[cfg(feature = "postgres")]
 mod postgres_faults;
+mod processes;
 #[cfg(feature = "macros")]
 mod reports_engine;
 #[cfg(feature = "macros")]

@@ -3,7 +3,11 @@
 use mcp_tasks::testing::{Backend, reopened};
 use mcp_tasks::{MemoryStore, StoreError};
 
-struct Memory(MemoryStore);
+pub(crate) struct Memory(MemoryStore);
+
+pub(crate) fn fresh() -> Memory {
+    Memory(MemoryStore::new())
+}
 
 impl Backend for Memory {
     type Store = MemoryStore;
@@ -16,5 +20,5 @@ impl Backend for Memory {
 /// C-14, S-09, S-33, S-35, S-37, P045, P093: by the rules of the contract.
 #[tokio::test]
 async fn memory_store_keeps_the_contract() {
-    crate::support::keeps_the_contract("memory", || Memory(MemoryStore::new())).await;
+    crate::support::keeps_the_contract("memory", fresh).await;
 }
