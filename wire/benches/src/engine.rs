@@ -6,6 +6,9 @@
 //! measured in turns in the same run, and the ratio is the median over the turns, so that a machine that slows down for
 //! a while decides nothing.
 
+#[path = "engine/postgres.rs"]
+mod postgres;
+
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -607,7 +610,7 @@ async fn parked() {
 }
 
 /// The cases by name, in the order in which they run.
-const CASES: [&str; 5] = ["polls-memory", "create", "polls-sqlite", "durable", "parked"];
+const CASES: [&str; 6] = ["polls-memory", "create", "polls-sqlite", "durable", "parked", "postgres"];
 
 fn run(case: &str) {
     let mut threads = tokio::runtime::Builder::new_multi_thread();
@@ -619,7 +622,8 @@ fn run(case: &str) {
         "create" => runtime.block_on(creation()),
         "polls-sqlite" => runtime.block_on(sqlite_polls()),
         "durable" => runtime.block_on(durable_creation()),
-        _ => runtime.block_on(parked()),
+        "parked" => runtime.block_on(parked()),
+        _ => runtime.block_on(postgres::run()),
     }
 }
 
