@@ -46,10 +46,9 @@
 //! - A task whose process died fails honestly, or, with `restart = "rerun"`, runs again from the top: answers and
 //!   [steps](TaskContext::step) come from the record, everything else is done again. Steps are recorded after their
 //!   work, so the work of one step can be done twice; [`TaskContext::fencing_token`] is for effects that must not be.
-//! - Each task has an [`Owner`], and to others it does not exist. But a [`Server`] has one owner for all of its requests,
-//!   the one of [`ServerBuilder::owner`], and cannot tell callers apart yet, also behind a layer that authenticates them:
-//!   whoever may send requests can read, answer and cancel every task whose id they have. Only calls of [`Engine`] choose
-//!   the owner.
+//! - Each task has an [`Owner`], and to others it does not exist. Over HTTP an `Authenticator` tells whose a request is;
+//!   without one, and on stdio, all requests are about one owner, that of [`ServerBuilder::owner`]: then whoever may send
+//!   requests can read, answer and cancel every task whose id they have.
 //! - A call that is sent again is another call and makes another task, since the protocol gives calls no identity of
 //!   their own (S-07). Where that must not be, let a tool take a key as an argument and look for it in your own data.
 //! - A body that ends its process each time it is run is not run for ever: after five attempts without a new step or

@@ -84,7 +84,7 @@ impl ServerBuilder {
         self.with_engine(EngineBuilder::tool::<T>)
     }
 
-    /// Whose tasks all requests are about, as long as nobody is authenticated.
+    /// Whose tasks all requests are about where nobody is authenticated.
     pub fn owner(mut self, owner: Owner) -> Self {
         self.owner = owner;
         self

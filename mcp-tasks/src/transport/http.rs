@@ -6,16 +6,16 @@
 //! A server that binds by itself binds where it is told, and [`serve_http`] on a loopback address
 //! also refuses requests whose `Host` is another machine.
 //!
-//! All requests are about the server's one owner, and nothing here tells callers apart yet: a layer for
-//! authentication keeps strangers out, but everyone whom it lets in can read, answer and cancel every task
-//! whose id they have. Where callers must not reach each other's tasks, each needs a server of their own,
-//! with a store of its own.
+//! Without an [`Authenticator`] all requests are about the server's one owner, also behind a layer of yours that keeps
+//! strangers out: everyone whom it lets in can read, answer and cancel every task whose id they have. With one, each
+//! request is about the tasks of its owner, and those of others do not exist for it.
 //!
 //! A body has a limit in size and in time wherever the router is nested. How long a connection may
 //! take for the head of a request is the server's to decide: one that binds by itself has a limit,
 //! `axum::serve` has none. Whoever serves a nested router where strangers can connect puts a proxy
 //! in front of it or serves it with hyper's `header_read_timeout`, as [`BoundHttp::serve`] does.
 
+mod authenticate;
 mod events;
 mod origin;
 
@@ -51,12 +51,17 @@ use tokio::{
     task::JoinSet,
 };
 
-use self::events::Begun;
+pub use self::authenticate::{Authenticator, Denied, OwnerExtension};
+use self::{authenticate::Gate, events::Begun};
 use crate::{
     error::with_causes,
     server::{Incoming, Outgoing, Reply, RequestContext, Server, routing::ReceivedHeaders},
     transport::DEFAULT_MESSAGE_LIMIT,
 };
+
+/// The head of a request, as the `http` crate has it.
+#[doc(no_inline)]
+pub use axum::http::request::Parts;
 
 /// How HTTP requests are let in.
 #[derive(Clone, Debug)]
@@ -68,6 +73,7 @@ pub struct HttpOptions {
     head_timeout: Duration,
     body_timeout: Duration,
     keep_alive: Duration,
+    gate: Gate,
 }
 
 impl Default for HttpOptions {
@@ -80,6 +86,7 @@ impl Default for HttpOptions {
             head_timeout: Duration::from_secs(20),
             body_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
+            gate: Gate::default(),
         }
     }
 }
@@ -129,6 +136,13 @@ impl HttpOptions {
         self
     }
 
+    /// Has each request tell whose it is. Without, all are about the server's one owner.
+    #[must_use]
+    pub fn with_authenticator(mut self, authenticator: impl Authenticator) -> Self {
+        self.gate = Gate::new(authenticator);
+        self
+    }
+
     /// How long an event stream may be silent before a comment is sent that keeps it open: 15 s, unless set.
     /// For proxies that close what is silent for less.
     #[must_use]
@@ -141,9 +155,9 @@ impl HttpOptions {
 /// The endpoint, at the root of a router: nest it where you want it, for instance at `/mcp`. With
 /// `nest_service` it is found with and without a slash at the end of its path, with `nest` only without.
 ///
-/// A layer around it can refuse requests, but not tell callers apart: whoever gets through it is the
-/// [one owner](crate::server::ServerBuilder::owner) of all tasks of this server. What else the application
-/// around it has to see to is said [above](self); when it ends, it calls [`Server::end_subscriptions`] and, when nothing is in flight any more, [`Server::shutdown`].
+/// Who may send requests, and whose tasks they are about, is said by an [`Authenticator`] in the options. What else the
+/// application around it has to see to is said [above](self); when it ends, it calls [`Server::end_subscriptions`] and,
+/// when nothing is in flight any more, [`Server::shutdown`].
 ///
 /// ```
 /// use mcp_tasks::Server;
@@ -307,6 +321,10 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
     if !is_from_here(&parts.headers, options) {
         return response(Reply::origin_refused());
     }
+    let owner = match options.gate.owner(&parts, server.owner()).await {
+        Ok(owner) => owner,
+        Err(denied) => return refused(denied),
+    };
     let bytes = match tokio::time::timeout(options.body_timeout, read(body, options.message_limit)).await {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(refused)) => return response(refused),
@@ -319,13 +337,21 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
             .map(|(name, value): (&HeaderName, &HeaderValue)| (name.as_str(), value.as_bytes())),
     );
     let (outgoing, messages) = Outgoing::channel(1);
-    let context = RequestContext::new(server.owner().clone()).with_headers(headers).with_outgoing(outgoing);
+    let context = RequestContext::new(owner).with_headers(headers).with_outgoing(outgoing);
     let server = server.clone();
     let answering = async move { server.answer(&context, Incoming::read(bytes)).await };
     match events::begin(answering, messages).await {
         Begun::Answered(reply) => response(reply),
         Begun::Streaming(events) => events::response(events, options.keep_alive),
     }
+}
+
+/// Whoever is not let in learns nothing of the protocol behind.
+fn refused(denied: Denied) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = denied.status();
+    response.headers_mut().extend(denied.header());
+    response
 }
 
 /// Reads a body, unless it is too long, as soon as that is known, or is cut off.

@@ -27,6 +27,8 @@ mod http_client;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_events;
 #[cfg(all(feature = "http", feature = "macros"))]
+mod http_owners;
+#[cfg(all(feature = "http", feature = "macros"))]
 mod http_wire;
 #[cfg(feature = "postgres")]
 mod postgres;
