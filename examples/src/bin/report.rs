@@ -6,13 +6,7 @@
 //! With `--store postgres:URL` several of these processes serve the same tasks.
 #![expect(clippy::print_stderr, reason = "a program for the terminal; standard output is the protocol's")]
 
-use std::{
-    future::Future,
-    net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
-    process::ExitCode,
-    sync::OnceLock,
-};
+use std::{future::Future, net::SocketAddr, process::ExitCode, sync::OnceLock};
 
 use mcp_tasks::{
     Answer, FsStore, Input, Interrupted, MemoryStore, PostgresStore, Server, SqliteStore, Store, TaskContext,
@@ -26,6 +20,7 @@ use mcp_tasks::{
         v2026_07_28::{CallToolResult, ContentBlock, TextContent},
     },
 };
+use mcp_tasks_examples::command::{Failure, StoreChoice, address, chain, told_to_end};
 use tokio::sync::Semaphore;
 
 /// What the person is asked.
@@ -129,13 +124,6 @@ impl Serve {
     }
 }
 
-enum StoreChoice {
-    Memory,
-    Sqlite(PathBuf),
-    Fs(PathBuf),
-    Postgres(String),
-}
-
 impl Options {
     /// Reads the command line; nothing when only the usage was asked for.
     fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
@@ -167,39 +155,6 @@ impl Options {
         let serve = serve.ok_or("one of `--stdio` and `--http` is needed")?;
         Ok(Some(Self { serve, store, poll_ms, lease_ms, lenient_inputs, steps }))
     }
-}
-
-/// An address, or a port of this machine alone.
-fn address(text: &str) -> Result<SocketAddr, &'static str> {
-    if let Ok(port) = text.parse() {
-        return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    }
-    text.parse().map_err(|_| "an address is `IP:PORT` or `PORT`")
-}
-
-impl StoreChoice {
-    fn parse(text: &str) -> Result<Self, &'static str> {
-        match text.split_once(':') {
-            None if text == "memory" => Ok(Self::Memory),
-            Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(path.into())),
-            Some(("fs", path)) if !path.is_empty() => Ok(Self::Fs(path.into())),
-            // The whole text is a URL too.
-            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
-                Ok(Self::Postgres(text.to_owned()))
-            }
-            Some(("postgres", url)) if !url.is_empty() => Ok(Self::Postgres(url.to_owned())),
-            _ => Err("a store is `memory`, `sqlite:PATH`, `fs:PATH` or `postgres:URL`"),
-        }
-    }
-}
-
-/// What ends the program, for a person.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-/// What happened, and what caused it down to the first cause.
-fn chain(failure: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(failure.source(), |cause| cause.source());
-    causes.fold(failure.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 fn main() -> ExitCode {
@@ -277,29 +232,4 @@ async fn serve(store: impl Store, options: &Options, ended: impl Future<Output =
             Ok(())
         }
     }
-}
-
-/// Ends when the process is told to: Ctrl-C, and SIGTERM where there is one.
-#[cfg(unix)]
-fn told_to_end() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn told_to_end() -> std::io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        // Without a handler there is nothing to wait for; the system ends the process then.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    })
 }

@@ -74,8 +74,7 @@ async fn foreign_task_is_byte_for_byte_an_unknown_one() {
 async fn request_without_credentials_is_refused_by_its_head() {
     let address = authenticated(server().await).await;
     let get = request(json!(1), "tasks/get", json!({"taskId": "tsk_unknown"}));
-    for (who, status, challenge) in
-        [("mallory", 401, Some(r#"Bearer realm="tasks""#)), ("banned", 403, None)]
+    for (who, status, challenge) in [("mallory", 401, Some(r#"Bearer realm="tasks""#)), ("banned", 403, None)]
     {
         let refused = as_(address, who, &get).await;
         assert_eq!((refused.status, refused.header("www-authenticate")), (status, challenge));
