@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod codegen;
+mod conformance;
 mod demo;
 mod fuzz;
 mod output;
@@ -44,6 +45,9 @@ usage: cargo xtask COMMAND
   demo                drive the example server through the reference sequence
   torture --store KIND [--replicas N] [--seconds S] [--seed X] [--broken]
                       load servers that are killed, and hold the outcome against the promises
+  conformance tasks|2026-07-28 [--store KIND|all] [--scenario NAME]
+                      the public conformance suite against the fixture server, held
+                      against xtask/conformance/
   tidy                tell where the house rules are not kept
   ci                  all that has to hold besides the tests: formatting, lints, documentation,
                       tidy, cargo-deny, generated files and samples, drift, demo, packages, the
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "demo" => demo::run(&rest),
+        "conformance" => conformance::run(&rest),
         "torture" => run::torture(&rest),
         "tidy" => run::without_arguments(&command, &rest, || run::reported(tidy::run(&run::root()))),
         "ci" => run::without_arguments(&command, &rest, ci::run),

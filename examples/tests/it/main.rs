@@ -4,6 +4,7 @@
 
 mod command_line;
 mod kill;
+mod owners;
 #[path = "../../../mcp-tasks/tests/it/postgres_cluster.rs"]
 mod postgres_cluster;
 mod process;

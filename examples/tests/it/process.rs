@@ -111,6 +111,13 @@ impl HttpServer {
 
     /// The result of a request; an error is none.
     pub(crate) fn result(&self, method: &str, params: Value) -> Value {
+        let answer = self.answer(None, method, params);
+        assert!(answer["result"].is_object(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// What a request is answered with, whose credentials these are; nothing where the server lets nobody in.
+    pub(crate) fn answer(&self, authorization: Option<&str>, method: &str, params: Value) -> Value {
         let request = request(1, method, params);
         let mut post = self
             .agent
@@ -122,11 +129,12 @@ impl HttpServer {
         if let Some(name) = name {
             post = post.header("Mcp-Name", name);
         }
+        if let Some(authorization) = authorization {
+            post = post.header("Authorization", authorization);
+        }
         let mut response = post.send(request.to_string()).unwrap();
         let text = response.body_mut().read_to_string().unwrap();
-        let answer: Value = serde_json::from_str(&text).unwrap();
-        assert!(answer["result"].is_object(), "{method}: {answer}");
-        answer["result"].clone()
+        if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
     }
 
     /// Polls until the task has this status.

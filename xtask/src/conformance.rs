@@ -1,0 +1,119 @@
+//! `cargo xtask conformance`: the public conformance suite against the fixture server, held against committed lists.
+//!
+//! The suite is the published package at one version, installed once into the target folder together with a Node.js that
+//! it runs on. Which of its scenarios concern a server of ours, and what each has to say, stands in `conformance/*.toml`:
+//! a scenario that fails, is missing, is new or checks less than before fails the command.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+
+mod fixture;
+mod list;
+mod suite;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use self::fixture::Fixture;
+use self::list::{List, Verdict};
+use self::suite::Suite;
+use crate::run::{reported, root};
+
+const USAGE: &str = "usage: cargo xtask conformance tasks|2026-07-28 [--store memory|sqlite|fs|postgres|all] [--scenario NAME]";
+
+/// The stores that a run can be over.
+const STORES: &[&str] = &["memory", "sqlite", "fs", "postgres"];
+
+struct Options {
+    selection: String,
+    stores: Vec<&'static str>,
+    scenario: Option<String>,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Option<Self> {
+        let mut options = Self { selection: String::new(), stores: vec!["memory"], scenario: None };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "tasks" | "2026-07-28" if options.selection.is_empty() => {
+                    options.selection.clone_from(argument);
+                }
+                "--store" => match arguments.next()?.as_str() {
+                    "all" => options.stores = STORES.to_vec(),
+                    store => options.stores = vec![STORES.iter().find(|known| **known == store)?],
+                },
+                "--scenario" => options.scenario = Some(arguments.next()?.clone()),
+                _ => return None,
+            }
+        }
+        (!options.selection.is_empty()).then_some(options)
+    }
+}
+
+pub(crate) fn run(arguments: &[String]) -> ExitCode {
+    match Options::parse(arguments) {
+        Some(options) => reported(conform(&options)),
+        None => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn conform(options: &Options) -> Result<(), String> {
+    let file = root().join("xtask/conformance").join(format!("{}.toml", options.selection));
+    let list = List::read(&file)?;
+    let suite = Suite::install(&cache())?;
+    let mut failed = Vec::new();
+    for store in &options.stores {
+        match Fixture::start(store)? {
+            Some(fixture) => {
+                if !conforms(&suite, &list, &fixture, store, options)? {
+                    failed.push(*store);
+                }
+            }
+            None => println!("{store}: skipped, PostgreSQL is not installed"),
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("does not conform over {}", failed.join(", "))) }
+}
+
+/// Where the suite is kept between runs.
+fn cache() -> std::path::PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
+    Path::new(&target).join("conformance")
+}
+
+fn conforms(
+    suite: &Suite,
+    list: &List,
+    fixture: &Fixture,
+    store: &str,
+    options: &Options,
+) -> Result<bool, String> {
+    println!("{} of suite {} over {store}", options.selection, suite.version());
+    let known = suite.scenarios(&options.selection)?;
+    let mut well = true;
+    if options.scenario.is_none() {
+        for complaint in list.compare(&known) {
+            println!("  {complaint}");
+            well = false;
+        }
+    }
+    let mut total = Verdict::default();
+    for name in known.iter().filter(|name| options.scenario.as_ref().is_none_or(|only| only == *name)) {
+        let Some(expected) = list.expected(name) else { continue };
+        let (verdict, complaints) = suite.run(name, &options.selection, &fixture.url())?;
+        let as_expected = verdict == expected;
+        well &= as_expected;
+        println!("  {name:<48} {verdict}{}", if as_expected { "" } else { "  NOT AS LISTED" });
+        for complaint in complaints {
+            println!("      {complaint}");
+        }
+        total.add(verdict);
+    }
+    println!("  {:<48} {total}", "TOTAL");
+    if let Some(left_out) = list.left_out() {
+        println!("  {left_out}");
+    }
+    Ok(well)
+}
