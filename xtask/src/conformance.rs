@@ -5,22 +5,18 @@
 //! a scenario that fails, is missing, is new or checks less than before fails the command.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
-mod fixture;
 mod list;
 mod suite;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use self::fixture::Fixture;
 use self::list::{List, Verdict};
 use self::suite::Suite;
+use crate::example::{Place, STORES, Server};
 use crate::run::{reported, root};
 
 const USAGE: &str = "usage: cargo xtask conformance tasks|2026-07-28 [--store memory|sqlite|fs|postgres|all] [--scenario NAME]";
-
-/// The stores that a run can be over.
-const STORES: &[&str] = &["memory", "sqlite", "fs", "postgres"];
 
 struct Options {
     selection: String,
@@ -65,8 +61,9 @@ fn conform(options: &Options) -> Result<(), String> {
     let suite = Suite::install(&cache())?;
     let mut failed = Vec::new();
     for store in &options.stores {
-        match Fixture::start(store)? {
-            Some(fixture) => {
+        match Place::of(store)? {
+            Some(place) => {
+                let fixture = Server::start("conformance_server", &["--store", place.argument()])?;
                 if !conforms(&suite, &list, &fixture, store, options)? {
                     failed.push(*store);
                 }
@@ -86,7 +83,7 @@ fn cache() -> std::path::PathBuf {
 fn conforms(
     suite: &Suite,
     list: &List,
-    fixture: &Fixture,
+    fixture: &Server,
     store: &str,
     options: &Options,
 ) -> Result<bool, String> {
@@ -102,7 +99,7 @@ fn conforms(
     let mut total = Verdict::default();
     for name in known.iter().filter(|name| options.scenario.as_ref().is_none_or(|only| only == *name)) {
         let Some(expected) = list.expected(name) else { continue };
-        let (verdict, complaints) = suite.run(name, &options.selection, &fixture.url())?;
+        let (verdict, complaints) = suite.run(name, &options.selection, fixture.url())?;
         let as_expected = verdict == expected;
         well &= as_expected;
         println!("  {name:<48} {verdict}{}", if as_expected { "" } else { "  NOT AS LISTED" });

@@ -6,9 +6,11 @@
 
 mod bench;
 mod ci;
+mod clients;
 mod codegen;
 mod conformance;
 mod demo;
+mod example;
 mod fuzz;
 mod output;
 #[cfg(unix)]
@@ -45,6 +47,9 @@ usage: cargo xtask COMMAND
   demo                drive the example server through the reference sequence
   torture --store KIND [--replicas N] [--seconds S] [--seed X] [--broken]
                       load servers that are killed, and hold the outcome against the promises
+  clients [--store KIND] [--replicas N]
+                      published clients against `report`, over HTTP and stdio; with
+                      replicas every request goes to another process
   conformance tasks|2026-07-28 [--store KIND|all] [--scenario NAME]
                       the public conformance suite against the fixture server, held
                       against xtask/conformance/
@@ -66,6 +71,7 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "demo" => demo::run(&rest),
+        "clients" => clients::run(&rest),
         "conformance" => conformance::run(&rest),
         "torture" => run::torture(&rest),
         "tidy" => run::without_arguments(&command, &rest, || run::reported(tidy::run(&run::root()))),

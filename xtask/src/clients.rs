@@ -1,0 +1,101 @@
+//! `cargo xtask clients`: published clients against the example server.
+//!
+//! The drivers stand in `$MCP_TASKS_SHARED/tools/clients`. With replicas, `report` runs in several processes over one
+//! store, behind a proxy that sends each request to the next one.
+#![expect(clippy::print_stderr, reason = "a program for the terminal")]
+
+mod proxy;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use self::proxy::Proxy;
+use crate::example::{Place, STORES, Server};
+use crate::run::{cargo, passed_on, root};
+
+const USAGE: &str =
+    "usage: cargo xtask clients [--store memory|sqlite|fs|postgres] [--replicas N] [--rows REGEX]";
+
+/// The rows of the generation that is served.
+const ROWS: &str = "modern|auto|fastmcp4";
+
+struct Options {
+    store: &'static str,
+    replicas: usize,
+    rows: String,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Option<Self> {
+        let mut options = Self { store: "memory", replicas: 1, rows: ROWS.to_owned() };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let value = arguments.next()?;
+            match argument.as_str() {
+                "--store" => options.store = STORES.iter().find(|known| *known == value)?,
+                "--replicas" => options.replicas = value.parse().ok().filter(|replicas| *replicas > 0)?,
+                "--rows" => options.rows.clone_from(value),
+                _ => return None,
+            }
+        }
+        // Only one process can have any other store.
+        (options.replicas == 1 || options.store == "postgres").then_some(options)
+    }
+}
+
+pub(crate) fn run(arguments: &[String]) -> ExitCode {
+    let Some(options) = Options::parse(arguments) else {
+        eprintln!("{USAGE}\n\nSeveral replicas need the store `postgres`.");
+        return ExitCode::from(2);
+    };
+    match drive(&options) {
+        Ok(ended) => ended,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn drive(options: &Options) -> Result<ExitCode, String> {
+    let drivers = drivers()?;
+    let Some(place) = Place::of(options.store)? else {
+        return Err("PostgreSQL is not installed".to_owned());
+    };
+    let arguments = ["--store", place.argument(), "--poll-ms", "200"];
+    let servers: Vec<Server> =
+        (0..options.replicas).map(|_| Server::start("report", &arguments)).collect::<Result<_, _>>()?;
+    let proxy = Proxy::before(servers.iter().map(Server::url))?;
+
+    let mut command = Command::new("bash");
+    command.arg(drivers.join("run.sh")).arg(proxy.url());
+    // The built program itself, since cargo would wait for its own lock.
+    command.arg(program("report")?).args(["--stdio", "--store", &place.beside(), "--poll-ms", "200"]);
+    command.env("ONLY", &options.rows).env("CLIENTS_DIR", target().join("clients"));
+    Ok(passed_on(&mut command))
+}
+
+fn drivers() -> Result<PathBuf, String> {
+    let shared = std::env::var_os("MCP_TASKS_SHARED")
+        .ok_or("`MCP_TASKS_SHARED` does not say where the drivers are")?;
+    let drivers = Path::new(&shared).join("tools/clients");
+    if drivers.join("run.sh").is_file() {
+        Ok(drivers)
+    } else {
+        Err(format!("no drivers in `{}`", drivers.display()))
+    }
+}
+
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// Builds an example, and where it is.
+fn program(example: &str) -> Result<PathBuf, String> {
+    let built = cargo(&["build", "--quiet", "--package", "mcp-tasks-examples", "--bin", example]).status();
+    match built {
+        Ok(status) if status.success() => Ok(target().join("debug").join(example)),
+        Ok(status) => Err(format!("`{example}` is not built: {status}")),
+        Err(error) => Err(format!("cannot start cargo: {error}")),
+    }
+}
