@@ -1,5 +1,6 @@
 //! The PostgreSQL store: the contract, and what is special about a database that several processes share.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -236,6 +237,55 @@ async fn any_text_can_be_an_id_an_owner_or_a_name() {
         assert_eq!(page.records.len(), 1, "{text:?}");
         assert_eq!(store.count_live(Some(&task.owner), 9).await.unwrap(), 1);
         assert_eq!(store.find_call(text).await.unwrap().unwrap().id.as_str(), *text);
+    }
+}
+
+/// C-31: more than fits into one notice, and ids that have in them what separates them there.
+#[tokio::test]
+async fn what_is_written_together_is_told_to_others_one_by_one() {
+    if !is_there() {
+        return;
+    }
+    let place = fresh();
+    let (here, there) = (place.opened().await, place.opened().await);
+    let mut changes = there.changes();
+    let mut ids: Vec<String> = (0..100).map(|number| format!("{number:0>500}")).collect();
+    ids.extend(["\u{1},", "\u{1},w1 tsk_1", "a b", "", "\0,", "\u{1}1,"].map(str::to_owned));
+    let insert = |id: String| {
+        let here = Arc::clone(&here);
+        tokio::spawn(async move { here.insert(record(&id)).await })
+    };
+    let inserts: Vec<_> = ids.iter().cloned().map(insert).collect();
+    for insert in inserts {
+        insert.await.unwrap().unwrap();
+    }
+    let mut missing: BTreeSet<String> = ids.iter().cloned().collect();
+    while !missing.is_empty() {
+        match changes.next().await {
+            Some(Change::Written { id, version: 1, claimable: true }) => {
+                assert!(missing.remove(id.as_str()), "{id:?}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let replace = |id: String| {
+        let here = Arc::clone(&here);
+        tokio::spawn(async move {
+            let mut next = record(&id);
+            next.version = 2;
+            here.replace(next, 1).await
+        })
+    };
+    let replaces: Vec<_> = ids.iter().cloned().map(replace).collect();
+    for replace in replaces {
+        replace.await.unwrap().unwrap();
+    }
+    let mut missing: BTreeSet<String> = ids.into_iter().collect();
+    while !missing.is_empty() {
+        match changes.next().await {
+            Some(Change::Written { id, version: 2, .. }) => assert!(missing.remove(id.as_str()), "{id:?}"),
+            other => panic!("{other:?}"),
+        }
     }
 }
 

@@ -13,11 +13,17 @@ use tokio::task::JoinHandle;
 
 use super::Shared;
 use super::session::Failure;
+use super::text::kept;
 use crate::record::{SharedRecord, TaskRecord};
 use crate::store::StoreError;
 
 /// How many writes are one statement at most, so that the first of them does not wait for ever.
 const MAX_GROUP: usize = 128;
+
+/// How much can be told at once of a group: PostgreSQL takes less than 8000 bytes, of which who tells has some.
+const MAX_TOLD: usize = 7_800;
+/// What is told of a record besides its id, at most.
+const TOLD_BESIDES: usize = 24;
 
 /// A record to write.
 pub(super) trait Work: Send + Sync + 'static {
@@ -62,7 +68,12 @@ impl<W: Work> Group<W> {
                 while let Ok(job) = queue.try_recv() {
                     waiting.push_back(job);
                 }
-                write(&serving, next_group(&mut waiting)).await;
+                let group = next_group(&mut waiting);
+                let is_shared = group.len() > 1;
+                write(&serving, group).await;
+                if is_shared {
+                    gather(&queue).await;
+                }
             }
         };
         Self { jobs, task: shared.pool.runtime().spawn(serve) }
@@ -84,14 +95,32 @@ impl<W: Work> Group<W> {
     }
 }
 
+/// Lets those who were answered just now come again, if that is what they do. The first of them alone would have a
+/// statement of its own, and all others would wait for it.
+async fn gather<W>(queue: &mpsc::UnboundedReceiver<Job<W>>) {
+    loop {
+        let before = queue.len();
+        tokio::task::yield_now().await;
+        if queue.len() == before || queue.len() >= MAX_GROUP {
+            return;
+        }
+    }
+}
+
 /// Takes what can be one statement: no id is in it twice, since the order of two writes counts.
 fn next_group<W: Work>(waiting: &mut VecDeque<Job<W>>) -> Vec<Job<W>> {
     let mut ids = BTreeSet::new();
     let mut group = Vec::new();
     let mut later = VecDeque::new();
+    let mut told = 0;
     while group.len() < MAX_GROUP
         && let Some(job) = waiting.pop_front()
     {
+        told += kept(job.work.id().as_str()).len() + TOLD_BESIDES;
+        if told > MAX_TOLD && !group.is_empty() {
+            waiting.push_front(job);
+            break;
+        }
         if ids.insert(job.work.id().clone()) {
             group.push(job);
         } else {

@@ -13,7 +13,7 @@ use tokio_postgres::AsyncMessage;
 
 use super::session::{Connector, Failure, Session};
 use super::statements::{Sql, Statements};
-use super::text::original;
+use super::text::{SEPARATOR, original};
 use crate::clock::{Clock as _, SystemClock};
 use crate::error::with_causes;
 use crate::store::{Change, ChangeFeed};
@@ -76,7 +76,7 @@ impl Listener {
         loop {
             match tokio::time::timeout(COMPARE_EVERY, ear.messages.recv()).await {
                 Ok(Some(AsyncMessage::Notification(notification))) => {
-                    if let Some(change) = read(&self.connector.statements, notification.payload()) {
+                    for change in read(&self.connector.statements, notification.payload()) {
                         self.feed.send(change);
                     }
                 }
@@ -110,13 +110,15 @@ fn ahead_ms(before: i64, theirs: i64, after: i64) -> i64 {
 }
 
 /// What is told, by somebody else.
-fn read(statements: &Statements, payload: &str) -> Option<Change> {
-    let mut words = payload.splitn(3, ' ');
-    let (origin, what, id) = (words.next()?, words.next()?, words.next()?);
-    if origin == statements.origin() {
-        // Told here when it was written.
-        return None;
-    }
+fn read(statements: &Statements, payload: &str) -> impl Iterator<Item = Change> {
+    let told = payload.split_once(' ').filter(|(origin, _)| *origin != statements.origin());
+    // Our own was told here when it was written.
+    let items = told.into_iter().flat_map(|(_, items)| items.split(SEPARATOR));
+    items.filter_map(read_item)
+}
+
+fn read_item(item: &str) -> Option<Change> {
+    let (what, id) = item.split_once(' ')?;
     let id = TaskId::new(original(id.to_owned()));
     match (what.get(..1)?, what.get(1..)?.parse().ok()?) {
         ("r", _) => Some(Change::Removed { id }),
@@ -132,19 +134,20 @@ mod tests {
     #[test]
     fn what_others_tell_is_read_and_our_own_is_not() {
         let statements = Statements::new("s", "us");
-        let id = TaskId::from("a b");
-        let written = |claimable| Change::Written { id: id.clone(), version: 12, claimable };
+        let written = |id: &str, claimable| Change::Written { id: id.into(), version: 12, claimable };
+        let (one, two) = (written("a b", true), written("\u{1},", false));
         for (payload, wanted) in [
-            ("they c12 a b", Some(written(true))),
-            ("they w12 a b", Some(written(false))),
-            ("they r12 a b", Some(Change::Removed { id: id.clone() })),
-            ("us c12 a b", None),
-            ("they x12 a b", None),
-            ("they cx a b", None),
-            ("they", None),
-            ("", None),
+            ("they c12 a b", vec![one.clone()]),
+            ("they w12 \u{1}1,", vec![two.clone()]),
+            ("they r12 a b", vec![Change::Removed { id: "a b".into() }]),
+            ("they c12 a b\u{1},w12 \u{1}1,", vec![one.clone(), two]),
+            ("they x12 a b\u{1},c12 a b", vec![one]),
+            ("us c12 a b\u{1},c12 c", vec![]),
+            ("they cx a b", vec![]),
+            ("they", vec![]),
+            ("", vec![]),
         ] {
-            assert_eq!(read(&statements, payload), wanted, "{payload}");
+            assert_eq!(read(&statements, payload).collect::<Vec<_>>(), wanted, "{payload}");
         }
     }
 

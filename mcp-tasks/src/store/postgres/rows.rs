@@ -1,8 +1,10 @@
 //! Records to and from rows.
 
+use std::collections::BTreeMap;
+
 use mcp_tasks_types::{RawJson, RawObject, TaskId};
 use tokio_postgres::Row;
-use tokio_postgres::types::FromSql;
+use tokio_postgres::types::{FromSql, ToSql};
 
 use super::Shared;
 use super::group::Work;
@@ -51,35 +53,36 @@ impl Work for Insert {
         let names: Vec<_> = steps().map(|(_, step)| kept(&step.name)).collect();
         let prints: Vec<_> = steps().map(|(_, step)| kept(&step.fingerprint)).collect();
         let values: Vec<&str> = steps().map(|(_, step)| step.value.as_str()).collect();
-        let rows = shared
-            .pool
-            .write(
-                Sql::Insert,
-                &[
-                    &ids,
-                    &tenants,
-                    &principals,
-                    &created,
-                    &columns.due,
-                    &columns.live,
-                    &columns.parked,
-                    &columns.formats,
-                    &columns.versions,
-                    &columns.fences,
-                    &columns.attempts,
-                    &workers,
-                    &leases,
-                    &columns.calls,
-                    &texts,
-                    &params,
-                    &tasks,
-                    &names,
-                    &prints,
-                    &values,
-                ],
-            )
-            .await?;
-        let made = read_ids(&rows)?;
+        let columns: [&(dyn ToSql + Sync); 20] = [
+            &ids,
+            &tenants,
+            &principals,
+            &created,
+            &columns.due,
+            &columns.live,
+            &columns.parked,
+            &columns.formats,
+            &columns.versions,
+            &columns.fences,
+            &columns.attempts,
+            &workers,
+            &leases,
+            &columns.calls,
+            &texts,
+            &params,
+            &tasks,
+            &names,
+            &prints,
+            &values,
+        ];
+        // The statement that writes steps as well costs more, and new tasks have none.
+        let (sql, columns) = if tasks.is_empty() {
+            (Sql::Insert, &columns[..16])
+        } else {
+            (Sql::InsertWithSteps, &columns[..])
+        };
+        let rows = shared.pool.write(sql, columns).await?;
+        let made: Vec<&str> = list(&rows, 0)?;
         Ok(ids.iter().map(|id| made.contains(&&**id)).collect())
     }
 
@@ -147,24 +150,23 @@ impl Work for Replace {
                 ],
             )
             .await?;
-        let done = read_ids(&rows)?;
-        let refused: Vec<&str> = ids.iter().map(|id| &**id).filter(|id| !done.contains(id)).collect();
+        let done: Vec<&str> = list(&rows, 0)?;
+        let (workers, leases): (Vec<Option<String>>, Vec<i64>) = (list(&rows, 1)?, list(&rows, 2)?);
+        let mut done: BTreeMap<&str, (Option<String>, i64)> =
+            done.into_iter().zip(workers.into_iter().zip(leases)).collect();
+        let refused: Vec<&str> = ids.iter().map(|id| &**id).filter(|id| !done.contains_key(id)).collect();
         let there = if refused.is_empty() {
             Vec::new()
         } else {
             shared.pool.read(Sql::Existing, &[&refused]).await?
         };
         let there = read_ids(&there)?;
-        ids.iter()
-            .map(|id| match done.iter().position(|done| *done == &**id) {
-                Some(place) => {
-                    let row = &rows[place];
-                    Ok(Replaced::Done { worker: row.try_get(1)?, until: row.try_get(2)? })
-                }
-                None if there.contains(&&**id) => Ok(Replaced::Changed),
-                None => Ok(Replaced::Missing),
-            })
-            .collect()
+        let said = ids.iter().map(|id| match done.remove(&**id) {
+            Some((worker, until)) => Replaced::Done { worker, until },
+            None if there.contains(&&**id) => Replaced::Changed,
+            None => Replaced::Missing,
+        });
+        Ok(said.collect())
     }
 
     fn finish(self, replaced: Replaced) -> Result<TaskRecord, StoreError> {
@@ -206,6 +208,11 @@ impl Columns {
             calls: records.map(call).collect(),
         }
     }
+}
+
+/// A column of lists, of which there is one or, where nothing was written, none.
+fn list<'r, T: FromSql<'r>>(rows: &'r [Row], column: usize) -> Result<Vec<T>, Failure> {
+    Ok(rows.first().map_or(Ok(Vec::new()), |row| row.try_get(column))?)
 }
 
 fn read_ids(rows: &[Row]) -> Result<Vec<&str>, Failure> {

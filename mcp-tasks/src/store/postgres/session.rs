@@ -19,12 +19,12 @@ use crate::store::{StoreError, StoreErrorKind};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What every connection begins with. Plans go by index whatever the statistics say: those of a table that has just
-/// been filled are of an empty one, whose plan would read all of it. What was committed is on disk, also where the
-/// server's settings would have it otherwise. The time limit is shorter than our own, so that what we gave up does not
-/// happen later.
+/// been filled are of an empty one, whose plan would read all of it. So one plan is as good for all parameters, and is
+/// made once. What was committed is on disk, also where the server's settings would have it otherwise. The time limit is
+/// shorter than our own, so that what we gave up does not happen later.
 const SETUP: &str = "SET statement_timeout = '20s'; SET default_transaction_isolation = 'read committed'; \
      SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; \
-     SET jit = off; \
+     SET jit = off; SET plan_cache_mode = force_generic_plan; \
      SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// How connections are made.

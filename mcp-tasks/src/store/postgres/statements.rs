@@ -10,6 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sql {
     Insert,
+    InsertWithSteps,
     Replace,
     Existing,
     Load,
@@ -40,31 +41,63 @@ macro_rules! head {
     };
 }
 
-/// Tells all who listen: who writes, `c` for a task that may be taken up at once, `w` for another one, its version, its
-/// id.
+/// What is told of one record: `c` for a task that may be taken up at once, `w` for another one, `r` for one that is
+/// gone, then its version, its id.
+macro_rules! item {
+    ($letter:literal) => {
+        concat!($letter, " || version || ' ' || id")
+    };
+}
+
+/// Tells all who listen: who writes, and of one record what became of it.
 macro_rules! tell {
     ($letter:literal) => {
-        concat!("pg_notify('{c}', '{o} ' || ", $letter, " || version || ' ' || id)::text")
+        concat!("pg_notify('{c}', '{o} ' || ", item!($letter), ")::text")
+    };
+}
+
+/// Tells of all records of a group at once, which costs the server as much as telling of one. What separates them is
+/// in no text that is kept.
+macro_rules! tell_all {
+    ($letter:literal) => {
+        concat!("pg_notify('{c}', '{o} ' || string_agg(", item!($letter), ", E'\\x01,'))::text")
+    };
+}
+
+/// The columns of a task, from lists.
+macro_rules! insert {
+    () => {
+        "WITH made AS (INSERT INTO {s}.tasks (id, tenant, principal, created_at, due_at, live, parked, format, \
+         version, fence, attempt, lease_worker, lease_until, same_call, record, params) \
+         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int8[], $6::bool[], \
+         $7::bool[], $8::int4[], $9::int8[], $10::int8[], $11::int8[], $12::text[], $13::int8[], $14::text[], \
+         $15::text[], $16::text[]) ON CONFLICT DO NOTHING \
+         RETURNING id, version, live AND NOT parked AND lease_worker IS NULL AS claimable)"
+    };
+}
+
+/// Says which were made, and tells of them; no row where there is none.
+macro_rules! made {
+    () => {
+        concat!(
+            " SELECT array_agg(id), ",
+            tell_all!("CASE WHEN claimable THEN 'c' ELSE 'w' END"),
+            " FROM made HAVING count(*) > 0"
+        )
     };
 }
 
 /// `{s}` is the schema, `{c}` the channel, `{o}` who we are, `{f}` the newest format of records that we know.
 const TEXTS: [(Sql, &str); COUNT] = [
+    (Sql::Insert, concat!(insert!(), made!())),
     (
-        Sql::Insert,
+        Sql::InsertWithSteps,
         concat!(
-            "WITH made AS (INSERT INTO {s}.tasks (id, tenant, principal, created_at, due_at, live, parked, format, \
-             version, fence, attempt, lease_worker, lease_until, same_call, record, params) \
-             SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int8[], $6::bool[], \
-             $7::bool[], $8::int4[], $9::int8[], $10::int8[], $11::int8[], $12::text[], $13::int8[], $14::text[], \
-             $15::text[], $16::text[]) ON CONFLICT DO NOTHING \
-             RETURNING id, version, live AND NOT parked AND lease_worker IS NULL AS claimable), \
-             step AS (INSERT INTO {s}.steps (task, name, fingerprint, value) SELECT task, name, fingerprint, value \
+            insert!(),
+            ", step AS (INSERT INTO {s}.steps (task, name, fingerprint, value) SELECT task, name, fingerprint, value \
              FROM unnest($17::text[], $18::text[], $19::text[], $20::text[]) WITH ORDINALITY \
-             AS step(task, name, fingerprint, value, number) WHERE task IN (SELECT id FROM made) ORDER BY number) \
-             SELECT id, ",
-            tell!("CASE WHEN claimable THEN 'c' ELSE 'w' END"),
-            " FROM made"
+             AS step(task, name, fingerprint, value, number) WHERE task IN (SELECT id FROM made) ORDER BY number)",
+            made!()
         ),
     ),
     (
@@ -84,9 +117,9 @@ const TEXTS: [(Sql, &str); COUNT] = [
              RETURNING task.id, task.version, task.lease_worker, task.lease_until, wanted.forgotten, \
              task.live AND NOT task.parked AND task.lease_worker IS NULL AS claimable), \
              forgotten AS (DELETE FROM {s}.steps USING done WHERE done.forgotten AND steps.task = done.id) \
-             SELECT id, lease_worker, lease_until, ",
-            tell!("CASE WHEN claimable THEN 'c' ELSE 'w' END"),
-            " FROM done"
+             SELECT array_agg(id), array_agg(lease_worker), array_agg(lease_until), ",
+            tell_all!("CASE WHEN claimable THEN 'c' ELSE 'w' END"),
+            " FROM done HAVING count(*) > 0"
         ),
     ),
     (Sql::Existing, "SELECT id FROM {s}.tasks WHERE id = ANY($1::text[])"),
