@@ -364,7 +364,7 @@ impl Engine {
         self.wait(owner, id, |_| false).await
     }
 
-    /// The tasks of an owner, the oldest first, in pages, for operators. The protocol has no list: a history for clients
+    /// The tasks of an owner, the oldest first, in pages. The protocol has no list: a history for clients
     /// is a tool of yours over this, with the filters that make sense where you are (S-24). What is expired is left out,
     /// so that a page may be shorter than `limit` and still not be the last one.
     ///

@@ -50,21 +50,26 @@
 //!   without one, and on stdio, all requests are about one owner, that of [`ServerBuilder::owner`]: then whoever may send
 //!   requests can read, answer and cancel every task whose id they have.
 //! - A call that is sent again is another call and makes another task, since the protocol gives calls no identity of
-//!   their own (S-07). Where that must not be, let a tool take a key as an argument and look for it in your own data.
+//!   their own (S-07), unless the tool names one of its arguments as its `idempotency_key`.
 //! - A body that ends its process each time it is run is not run for ever: after five attempts without a new step or
 //!   answer its task fails ([`ServerBuilder::max_attempts`]). So does one with a result of more than 16 MiB
 //!   ([`ServerBuilder::result_limit`]).
 //! - When serving ends, so does the server ([`Server::shutdown`]): bodies are told to stop, and the store is free for the
 //!   next process in bounded time. A process that is killed, as by SIGTERM without a handler, frees it at once and loses
 //!   nothing that was acknowledged.
-//! - A lifetime counts from creation. A task that outlives it fails; an ended one is removed when it is over.
+//! - A lifetime counts from creation. A task that outlives it fails; an ended one is removed when it is over, or when its
+//!   tool's `retain` is.
 //!
 //! # What is stored
 //!
-//! Of each task, in the clear, until its lifetime is over: owner, tool, status and its messages, result or error, the
-//! questions with their answers, the values of recorded steps, and, for tools that can be run again, the arguments. Of
-//! other tools' arguments only a digest is kept. The log has ids, names, statuses and the reasons of cancellations, and none
-//! of these values.
+//! Of each task, in the clear, until its retention ends (`retain`, or its lifetime): owner, tool, status and its messages,
+//! result or error, the questions with their answers, the values of recorded steps, and, for tools that can be run
+//! again, the arguments. Of other tools' arguments only a digest is kept. Then its owner is told for a while that it
+//! expired ([`EngineBuilder::tombstone_ms`]). The log has ids, names, statuses and the reasons of cancellations, and
+//! none of these values. The [guide to durability][durability] says more, also how to choose a store, run replicas and
+//! grow.
+//!
+//! [durability]: https://github.com/mcp-tasks/mcp-tasks/blob/main/docs/durability.md
 //!
 //! # Layers
 //!

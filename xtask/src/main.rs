@@ -47,7 +47,7 @@ usage: cargo xtask COMMAND
   demo                drive the example server through the reference sequence
   torture --store KIND [--replicas N] [--seconds S] [--seed X] [--broken]
                       load servers that are killed, and hold the outcome against the promises
-  clients [--store KIND] [--replicas N]
+  clients [--store KIND] [--replicas N] [--rows REGEX]
                       published clients against `report`, over HTTP and stdio; with
                       replicas every request goes to another process
   conformance tasks|2026-07-28 [--store KIND|all] [--scenario NAME]

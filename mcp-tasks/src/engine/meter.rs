@@ -1,4 +1,4 @@
-//! What the engine counts, through the facade of the `metrics` crate. docs/durability.md has the table of names.
+//! What the engine counts, through the facade of the `metrics` crate. The crate's documentation has the table of names.
 //!
 //! Labels are names of tools, verbs, statuses and kinds, all of which the program chose: none comes from a caller, so
 //! that the number of series is bounded.
