@@ -513,6 +513,16 @@ async fn by_callers<F: Future<Output = ()> + Send + 'static>(
 }
 
 async fn store_inserts(store: &Arc<impl Store>, callers: u64, each: u64, base: u64) -> f64 {
+    store_inserts_of(record, store, callers, each, base).await
+}
+
+async fn store_inserts_of(
+    record: fn(u64) -> mcp_tasks::TaskRecord,
+    store: &Arc<impl Store>,
+    callers: u64,
+    each: u64,
+    base: u64,
+) -> f64 {
     let store = Arc::clone(store);
     by_callers(callers, each, move |number| {
         let store = Arc::clone(&store);
