@@ -36,6 +36,8 @@ mod postgres;
 mod postgres_cluster;
 #[cfg(feature = "postgres")]
 mod postgres_faults;
+#[cfg(feature = "postgres-tls")]
+mod postgres_tls;
 mod processes;
 #[cfg(feature = "macros")]
 mod reports_engine;

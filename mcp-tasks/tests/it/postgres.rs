@@ -1,6 +1,8 @@
 //! The PostgreSQL store: the contract, and what is special about a database that several processes share.
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -13,17 +15,37 @@ use mcp_tasks::types::{TaskId, Timestamp};
 use mcp_tasks::{Owner, PostgresStore, Store, StoreError, StoreErrorKind};
 use tokio_postgres::{Client, NoTls};
 
-use crate::postgres_cluster::{Cluster, VARIABLE};
+use crate::postgres_cluster::{Cluster, VARIABLE, clear_in_the_end};
 use crate::support::{keeps_the_contract, record};
 
-/// The database of all tests, and the server that it is in if that is ours.
-static DATABASE: LazyLock<Option<(String, Option<Cluster>)>> = LazyLock::new(|| {
+/// The database of all tests.
+struct Database {
+    url: String,
+    #[expect(dead_code, reason = "ended with this process")]
+    keeper: Keeper,
+}
+
+/// Who takes away what the tests made.
+#[expect(dead_code, reason = "ended with this process")]
+enum Keeper {
+    /// The server is ours.
+    Own(Cluster),
+    /// Somebody else's; what is left is our schemas.
+    Shared(Child),
+}
+
+static DATABASE: LazyLock<Option<Database>> = LazyLock::new(|| {
     if let Ok(url) = std::env::var(VARIABLE) {
-        return Some((url, None));
+        let keeper = Keeper::Shared(clear_in_the_end(&url, &PREFIX).unwrap());
+        return Some(Database { url, keeper });
     }
     let cluster = Cluster::start().unwrap()?;
-    Some((cluster.url(), Some(cluster)))
+    Some(Database { url: cluster.url(), keeper: Keeper::Own(cluster) })
 });
+
+/// What the names of this process's schemas begin with.
+static PREFIX: LazyLock<String> =
+    LazyLock::new(|| format!("test_{:016x}_", RandomState::new().build_hasher().finish()));
 
 /// Whether there is a database to test with; says so if not.
 pub(crate) fn is_there() -> bool {
@@ -39,7 +61,7 @@ pub(crate) fn skipped(why: &str) {
 }
 
 pub(crate) fn url() -> &'static str {
-    &DATABASE.as_ref().unwrap().0
+    &DATABASE.as_ref().unwrap().url
 }
 
 /// A schema of its own.
@@ -69,7 +91,7 @@ impl Backend for Place {
 pub(crate) fn fresh() -> Place {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    Place { schema: format!("test_{}_{number}", std::process::id()) }
+    Place { schema: format!("{}{number}", *PREFIX) }
 }
 
 /// A connection behind the store's back.
@@ -185,12 +207,12 @@ async fn user_who_may_only_read_and_write_can_open_what_is_there() {
     let grants = "CREATE ROLE user_of_{s} LOGIN; GRANT USAGE ON SCHEMA {s} TO user_of_{s}; \
         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {s} TO user_of_{s}; \
         REVOKE CREATE ON DATABASE postgres FROM PUBLIC";
-    change(&place, grants).await;
     let url = url().replace("user=tasks", &format!("user=user_of_{}", place.schema));
     if url == self::url() {
         skipped("the database is not ours to make users in");
         return;
     }
+    change(&place, grants).await;
     let store = PostgresStore::builder(&url).schema(&place.schema).open().await.unwrap();
     store.insert(record("tsk_1")).await.unwrap();
     store.remove(&"tsk_1".into(), 1).await.unwrap();

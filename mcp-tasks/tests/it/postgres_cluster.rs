@@ -64,7 +64,48 @@ impl Cluster {
 
     /// Starts it after it was stopped.
     pub(crate) fn resume(&self) -> io::Result<()> {
-        let options = format!("-c listen_addresses= -c unix_socket_directories={}", self.folder.display());
+        self.start_with("-c listen_addresses=")
+    }
+
+    /// Starts it anew, with TLS at this port of the machine's own address, by a certificate for `localhost`. Gives the
+    /// certificate of who signed it, in PEM; nothing when OpenSSL's program is not installed.
+    pub(crate) fn resume_with_tls(&self, port: u16) -> io::Result<Option<Vec<u8>>> {
+        let request = |name: &str, options: &[&str]| {
+            let mut openssl = Command::new("openssl");
+            as_user(&mut openssl, self.user);
+            openssl.current_dir(&self.folder).stdin(Stdio::null());
+            openssl.args([
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+                "-nodes",
+            ]);
+            openssl.args(["-days", "2", "-subj", &format!("/CN={name}")]);
+            openssl.args(["-keyout", &format!("{name}.key"), "-out", &format!("{name}.pem")]);
+            run(openssl.args(options))
+        };
+        match request("authority", &["-addext", "keyUsage=critical,keyCertSign"]) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
+            made => made?,
+        }
+        let signed = ["-CA", "authority.pem", "-CAkey", "authority.key"];
+        let named =
+            ["-addext", "basicConstraints=critical,CA:FALSE", "-addext", "subjectAltName=DNS:localhost"];
+        request("server", &[signed, named].concat())?;
+        self.crash()?;
+        let folder = self.folder.display();
+        self.start_with(&format!(
+            "-c listen_addresses=127.0.0.1 -c port={port} -c ssl=on -c ssl_cert_file={folder}/server.pem \
+             -c ssl_key_file={folder}/server.key"
+        ))?;
+        fs::read(self.folder.join("authority.pem")).map(Some)
+    }
+
+    fn start_with(&self, options: &str) -> io::Result<()> {
+        let options = format!("{options} -c unix_socket_directories={}", self.folder.display());
         let mut start = self.control();
         start
             .arg("--log")
@@ -93,6 +134,23 @@ impl Drop for Cluster {
         drop(self.guard.stdin.take());
         let _ = self.guard.wait();
     }
+}
+
+/// Removes from a database that outlives us, at our end, whatever that is like, the schemas with such names and their users, if
+/// there is `psql`. The child does so when its input ends.
+pub(crate) fn clear_in_the_end(url: &str, prefix: &str) -> io::Result<Child> {
+    let script = "trap '' INT HUP TERM; cat; psql --no-psqlrc --quiet \"$0\"";
+    let drop = format!(
+        "SELECT format('DROP SCHEMA %I CASCADE', nspname) FROM pg_namespace \
+         WHERE starts_with(nspname, '{prefix}') \\gexec\n\
+         SELECT format('DROP ROLE %I', rolname) FROM pg_roles \
+         WHERE starts_with(rolname, 'user_of_{prefix}') \\gexec\n"
+    );
+    let script = format!("{script} <<'END'\n{drop}END\n");
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).arg(url);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    shell.spawn()
 }
 
 /// Waits for its input to end, which it does with the process that has the other end of it, and then removes everything.
