@@ -4,6 +4,8 @@
 //! and prints a table.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
+mod generic;
+
 use std::{net::SocketAddr, process::ExitCode, time::Duration};
 
 use mcp_tasks::{
@@ -15,12 +17,6 @@ use mcp_tasks_examples::command::{Failure, StoreChoice, address, chain, told_to_
 
 const USAGE: &str = "\
 usage: conformance_server --http ADDRESS [--store memory|sqlite:PATH|fs:PATH|postgres:URL]";
-
-/// Says something. The suite calls the first tool of the list without arguments.
-#[task_tool(name = "test_simple_text", task = "never")]
-async fn simple_text() -> Result<String, ToolError> {
-    Ok("This is a simple text response for testing.".to_owned())
-}
 
 /// Greets somebody.
 #[task_tool(task = "never")]
@@ -168,15 +164,25 @@ async fn run(options: &Options) -> Result<(), Failure> {
 async fn serve(store: impl Store, options: &Options) -> Result<(), Failure> {
     let server = Server::builder("conformance-server", env!("CARGO_PKG_VERSION"))
         .store(store)
-        .tool::<simple_text>()
+        .tool::<generic::simple_text>()
         .tool::<greet>()
         .tool::<slow_compute>()
         .tool::<failing_job>()
         .tool::<protocol_error_job>()
         .tool::<confirm_delete>()
         .tool::<multi_input>()
+        .tool::<generic::image>()
+        .tool::<generic::audio>()
+        .tool::<generic::embedded_resource>()
+        .tool::<generic::multiple_content_types>()
+        .tool::<generic::error_handling>()
+        .tool::<generic::custom_header>()
+        .tool::<generic::json_schema>()
+        .tool::<generic::sometimes>()
+        .tool::<generic::trigger_tool_change>()
         .build()
         .await?;
+    generic::SERVER.get_or_init(|| server.clone());
     let ended = told_to_end()?;
     let http = bind_http(server, options.address, HttpOptions::default()).await?;
     eprintln!("listening on {}", http.url());
