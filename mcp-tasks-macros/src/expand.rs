@@ -313,7 +313,11 @@ fn expand_definition(tool: &Tool, paths: &Paths) -> TokenStream {
     }
     for (number, input) in tool.inputs().enumerate() {
         let (question, text) = (question(tool, number), input.question.text(paths));
-        settings.extend(quote!(.with_question(&#question, #text)));
+        settings.extend(if input.before_task {
+            quote!(.with_question_before_task(&#question, #text))
+        } else {
+            quote!(.with_question(&#question, #text))
+        });
     }
     quote! {
         fn definition() -> #tool_definition {

@@ -4,14 +4,15 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
-    Attribute, FnArg, GenericArgument, GenericParam, Generics, Ident, Lifetime, Pat, PatType, PathArguments,
-    PathSegment, ReturnType, Type, TypeFnPtr, TypeImplTrait, TypeReference, Visibility,
+    Attribute, FnArg, GenericArgument, GenericParam, Generics, Ident, Lifetime, Meta, Pat, PatType,
+    PathArguments, PathSegment, ReturnType, Token, Type, TypeFnPtr, TypeImplTrait, TypeReference, Visibility,
     ext::IdentExt,
     parse::{ParseStream, Parser},
+    punctuated::Punctuated,
     visit::Visit,
 };
 
-use crate::{diagnostics::Diagnostics, docs::Docs};
+use crate::{diagnostics::Diagnostics, docs::Docs, suggestion::unknown_word};
 
 /// Everything of a function before its body, as the author wrote it.
 pub(crate) struct Head {
@@ -78,6 +79,8 @@ pub(crate) enum Parameter {
 /// A question: its key is the parameter's name, its text the parameter's documentation.
 pub(crate) struct Input {
     pub(crate) key: String,
+    /// Whether it is asked before there is a task.
+    pub(crate) before_task: bool,
     pub(crate) question: Docs,
     pub(crate) answer: Type,
 }
@@ -181,6 +184,14 @@ fn check_parameter(typed: &PatType, diagnostics: &mut Diagnostics) -> Option<Par
         ty => (None, ty),
     };
     let last = last_segment(ty);
+    if last.is_none_or(|last| last.ident != "Input") {
+        for attribute in typed.attrs.iter().filter(|attribute| attribute.path().is_ident(ASK)) {
+            diagnostics.error(
+                attribute,
+                "only a question is asked: `#[ask(..)]` belongs on a parameter of the type `Input<T>`",
+            );
+        }
+    }
     if last.is_some_and(|last| last.ident == "TaskContext") {
         return check_context(reference, diagnostics);
     }
@@ -203,9 +214,42 @@ fn check_parameter(typed: &PatType, diagnostics: &mut Diagnostics) -> Option<Par
             ),
         );
     }
+    let before_task = check_ask(&typed.attrs, diagnostics);
     let answer = check_answer(last, diagnostics)?;
     check_owned(answer, "an answer", diagnostics);
-    Some(Parameter::Input(Input { key, question: docs, answer: answer.clone() }))
+    Some(Parameter::Input(Input { key, before_task, question: docs, answer: answer.clone() }))
+}
+
+/// The attribute that says how a question is asked.
+const ASK: &str = "ask";
+const BEFORE_TASK: &str = "before_task";
+
+/// Whether `#[ask(before_task)]` is there.
+fn check_ask(attributes: &[Attribute], diagnostics: &mut Diagnostics) -> bool {
+    let mut before_task = false;
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(ASK)) {
+        let words = Punctuated::<Ident, Token![,]>::parse_terminated;
+        let words = match &attribute.meta {
+            Meta::List(list) => list.parse_args_with(words).ok().filter(|words| !words.is_empty()),
+            Meta::Path(_) | Meta::NameValue(_) => None,
+        };
+        let Some(words) = words else {
+            diagnostics.error(attribute, "expected when to ask: `#[ask(before_task)]`");
+            continue;
+        };
+        for word in words {
+            let name = word.to_string();
+            if name != BEFORE_TASK {
+                let statement = format!("unknown time of asking `{name}`");
+                diagnostics.error(word, unknown_word(&statement, &name, &[BEFORE_TASK]));
+            } else if before_task {
+                diagnostics.error(word, format!("`{BEFORE_TASK}` is given twice, keep one"));
+            } else {
+                before_task = true;
+            }
+        }
+    }
+    before_task
 }
 
 fn check_context(reference: Option<&TypeReference>, diagnostics: &mut Diagnostics) -> Option<Parameter> {
@@ -260,7 +304,7 @@ fn check_attributes(typed: &PatType, diagnostics: &mut Diagnostics) {
                 attribute,
                 "a tool has the same arguments in every build: put the condition on the whole function",
             );
-        } else if name != "doc" && !is_attribute_of_rustc(&name) {
+        } else if name != "doc" && name != ASK && !is_attribute_of_rustc(&name) {
             diagnostics.error(
                 attribute,
                 "unknown attribute of a parameter: what it says belongs on a type with `#[tool_type]`",

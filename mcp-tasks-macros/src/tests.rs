@@ -119,6 +119,20 @@ fn cases() -> Vec<Case> {
             },
         ),
         Case::task_tool(
+            "question_before_the_task",
+            quote!(task = "required"),
+            quote! {
+                async fn welcome(
+                    ctx: TaskContext,
+                    #[doc = " Who is there?"]
+                    #[ask(before_task)]
+                    user_name: Input<Person>,
+                    #[doc = " Go on?"]
+                    go_on: Input<Choice>,
+                ) -> Result<String, ToolError> { greet(user_name, go_on, ctx) }
+            },
+        ),
+        Case::task_tool(
             "mistakes",
             quote!(tll = "1s"),
             quote! {
@@ -424,6 +438,63 @@ fn signatures_that_cannot_work_are_refused_with_the_way_out() {
                 async fn tool(#[serde(default)] a: u8) -> Result<(), E> {}
             ),
             "unknown attribute of a parameter",
+        ),
+        (
+            quote!(
+                async fn tool(#[ask(before_task)] a: u8) -> Result<(), E> {}
+            ),
+            "only a question is asked",
+        ),
+        (
+            quote!(
+                async fn tool(#[ask(before_task)] ctx: TaskContext) -> Result<(), E> {}
+            ),
+            "only a question is asked",
+        ),
+        (
+            quote!(
+                async fn tool(
+                    #[doc = "?"]
+                    #[ask]
+                    a: Input<bool>,
+                ) -> Result<(), E> {
+                }
+            ),
+            "expected when to ask: `#[ask(before_task)]`",
+        ),
+        (
+            quote!(
+                async fn tool(
+                    #[doc = "?"]
+                    #[ask()]
+                    a: Input<bool>,
+                ) -> Result<(), E> {
+                }
+            ),
+            "expected when to ask: `#[ask(before_task)]`",
+        ),
+        (
+            quote!(
+                async fn tool(
+                    #[doc = "?"]
+                    #[ask(before_tsak)]
+                    a: Input<bool>,
+                ) -> Result<(), E> {
+                }
+            ),
+            "did you mean `before_task`?",
+        ),
+        (
+            quote!(
+                async fn tool(
+                    #[doc = "?"]
+                    #[ask(before_task)]
+                    #[ask(before_task)]
+                    a: Input<bool>,
+                ) -> Result<(), E> {
+                }
+            ),
+            "`before_task` is given twice",
         ),
         (
             quote!(

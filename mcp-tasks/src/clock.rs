@@ -137,9 +137,14 @@ impl Ids for RandomIds {
 }
 
 fn random_hex() -> io::Result<String> {
-    let mut bytes = [0; 16];
+    random_bytes::<16>().map(|bytes| hex(&bytes))
+}
+
+/// Bytes that nobody can guess.
+pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    Ok(hex(&bytes))
+    Ok(bytes)
 }
 
 /// Lower-case hexadecimal digits.

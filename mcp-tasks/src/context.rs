@@ -52,7 +52,7 @@ impl TaskContext {
     /// When the run is over.
     pub async fn status(&self, message: impl Into<String>) -> Result<(), Interrupted> {
         self.checkpoint()?;
-        match self.run.token() {
+        match self.run.task_token() {
             Some(_) if self.run.is_behind() => Ok(()),
             Some(token) => {
                 let message = message.into();
@@ -87,7 +87,7 @@ impl TaskContext {
     /// stays as it is until somebody says how it goes on, by [`Engine::outside`](crate::Engine::outside), or until its
     /// lifetime is over. An ordinary call cannot be left; then the run fails.
     pub async fn leave(&self) -> Interrupted {
-        if self.run.token().is_none() {
+        if self.run.task_token().is_none() {
             return self.run.fault("the tool leaves its task, and there is none".to_owned());
         }
         match self.tell(|token| Event::Leave { token }).await {
@@ -99,7 +99,7 @@ impl TaskContext {
     /// Writes what only a task has a place for.
     async fn tell(&self, event: impl FnOnce(u64) -> Event) -> Result<(), Interrupted> {
         self.checkpoint()?;
-        match self.run.token() {
+        match self.run.task_token() {
             Some(token) => self.run.emit(event(token)).await,
             None => Ok(()),
         }

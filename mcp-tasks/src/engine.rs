@@ -14,6 +14,7 @@ mod operators;
 mod outside;
 mod recover;
 mod role;
+mod rounds;
 mod run;
 mod shutdown;
 mod storing;
@@ -34,6 +35,7 @@ pub use builder::EngineBuilder;
 pub use operators::{Operators, Stats};
 pub use outside::Outside;
 pub use role::Role;
+pub use rounds::Round;
 pub(crate) use run::Run;
 pub use watch::Watch;
 
@@ -45,7 +47,9 @@ use crate::error::{EngineError, EngineErrorKind, InterruptedKind};
 use crate::lifecycle::{Event, Outcome};
 use crate::output::text_result;
 use crate::owner::Owner;
-use crate::record::{ErrorRecord, Generation, LONGEST_MS, SharedRecord, TaskRecord, Visibility};
+use crate::record::{
+    ErrorRecord, Generation, InputRecord, InputState, LONGEST_MS, SharedRecord, TaskRecord, Visibility,
+};
 use crate::store::{Change, Cursor, Page, Parts, Store, StoreErrorKind};
 use crate::tool::{Restart, ToolDefinition};
 
@@ -77,6 +81,10 @@ pub struct NewTask {
     /// Under which the same owner gets the same task of the same tool however often it calls, as long as that task is
     /// there.
     pub idempotency_key: Option<String>,
+    /// Answers that were given before there was a task, each of which fits its question.
+    pub(crate) answers: Vec<(String, RawJson)>,
+    /// What may be used for one task and no more.
+    pub(crate) once: Option<String>,
 }
 
 impl NewTask {
@@ -89,6 +97,8 @@ impl NewTask {
             arguments,
             generation: Generation::V2026_07_28,
             idempotency_key: None,
+            answers: Vec::new(),
+            once: None,
         }
     }
 
@@ -154,8 +164,10 @@ impl Engine {
         let record = self.new_record(&task, &tool, Visibility::Task)?;
         let core = Arc::clone(&self.core);
         to_the_end(async move {
+            let once = task.once.as_deref().map(limits::used_once);
+            let once = once.is_some() && once == record.same_call;
             if let Some(known) = core.made_before(&record).await? {
-                return Ok(known);
+                return if once { Err(answers_used()) } else { Ok(known) };
             }
             core.admit(&record.owner).await?;
             let mut retry = Retry::new(Patience::Short);
@@ -175,12 +187,12 @@ impl Engine {
                     // Both of two equal calls at once found none before them.
                     Err(err) if err.kind() == StoreErrorKind::Conflict && record.same_call.is_some() => {}
                     Err(err) => {
-                        core.see_to(&record, &err);
+                        core.see_to(&record, once, &err);
                         return Err(err.into());
                     }
                 }
                 if let Some(known) = core.made_before(&record).await? {
-                    return Ok(known);
+                    return if once { Err(answers_used()) } else { Ok(known) };
                 }
                 // It was removed in this moment, or it cannot be read yet.
                 retry.after(&core, storing::not_seen("the call's task")).await?;
@@ -224,7 +236,7 @@ impl Engine {
             {
                 // Without a place for the task there is none, and the caller is told.
                 run.stop(InterruptedKind::Ended);
-                core.see_to(&run.record(), &err);
+                core.see_to(&run.record(), false, &err);
                 return Err(err.into());
             }
             if run.birth().stage() == birth::Stage::Stored {
@@ -378,7 +390,7 @@ impl Engine {
         limit: usize,
     ) -> Result<Page, EngineError> {
         let mut page = self.core.store.list(Some(owner), after, limit).await?;
-        page.records.retain(|record| record.forgotten_at.is_none());
+        page.records.retain(|record| record.forgotten_at.is_none() && record.visibility == Visibility::Task);
         Ok(page)
     }
 
@@ -442,11 +454,27 @@ impl Engine {
             let named =
                 definition.idempotency_argument().and_then(|name| limits::text_of(&task.arguments, name));
             let key = task.idempotency_key.clone().or(named);
-            record.same_call = key.map(|key| limits::same_call(&task.owner, &task.tool, &key));
+            record.same_call = match (key, &task.once) {
+                (Some(key), _) => Some(limits::same_call(&task.owner, &task.tool, &key)),
+                (None, Some(once)) => Some(limits::used_once(once)),
+                (None, None) => None,
+            };
+        } else {
+            record.abandon_ms = Some(core.settings.round_ms);
+            record.retain_ms = Some(core.settings.round_ms);
+        }
+        if visibility == Visibility::Task || !definition.inputs().is_empty() {
             record.params_digest = digest::of_json_text(task.arguments.as_str());
             if definition.restart() == Restart::Rerun {
                 let params = Params { name: task.tool.clone(), arguments: &task.arguments };
                 record.params = Some(RawObject::new(&params).map_err(EngineError::internal)?);
+            }
+        }
+        for (key, response) in &task.answers {
+            if let Some(declared) = definition.inputs().iter().find(|input| input.key() == key) {
+                let mut input = InputRecord::new(key, declared.request().clone(), declared.fingerprint());
+                input.state = InputState::Answered { response: response.clone() };
+                record.inputs.push(input);
             }
         }
         Ok(record)
@@ -474,6 +502,12 @@ fn outcome_of(core: &Core, end: End) -> Result<InlineOutcome, EngineError> {
         }
         End::Release | End::Lost => Err(EngineError::shutting_down()),
     }
+}
+
+/// What whoever uses answers for a second task is told.
+fn answers_used() -> EngineError {
+    let message = "a task was made with this `requestState`, which counts once";
+    EngineError::new(EngineErrorKind::AnswersUsed, message)
 }
 
 /// The beginning of a text that a caller chose, for the log.

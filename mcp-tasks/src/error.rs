@@ -216,6 +216,10 @@ pub enum EngineErrorKind {
     WrongRole,
     /// An answer does not fit its question; none of the update was applied.
     InvalidInput,
+    /// There is no such call for this owner that waits for answers, or not any more.
+    CallOver,
+    /// The answers were used for a task before, and count once.
+    AnswersUsed,
     /// The tool asked a question where nobody can be asked.
     InputUnavailable,
     /// The engine takes no new work.
@@ -320,6 +324,10 @@ impl BuildError {
             new
         });
         Self { message: "the tools have faults".to_owned(), faults, source: None }
+    }
+
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), faults: Vec::new(), source: None }
     }
 
     pub(crate) fn with_source(message: impl Into<String>, source: impl Into<Source>) -> Self {

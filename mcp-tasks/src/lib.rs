@@ -1,7 +1,8 @@
 //! Durable, cancellable tasks for MCP tools.
 //!
 //! A tool that takes minutes, asks a person something half-way and has to survive a restart is one async function with
-//! `#[task_tool]` on it. Clients that know tasks get a handle to poll, answer and cancel; others wait for the result.
+//! `#[task_tool]` on it. Clients that know tasks get a handle to poll, answer and cancel; others wait for the result, and
+//! are asked in the answer of their call, which they repeat with what they were asked for.
 //!
 #![cfg_attr(all(feature = "macros", feature = "stdio", feature = "sqlite"), doc = "```no_run")]
 #![cfg_attr(not(all(feature = "macros", feature = "stdio", feature = "sqlite")), doc = "```text")]
@@ -65,7 +66,8 @@
 //! Of each task, in the clear, until its retention ends (`retain`, or its lifetime): owner, tool, status and its messages,
 //! result or error, the questions with their answers, the values of recorded steps, and, for tools that can be run
 //! again, the arguments. Of other tools' arguments only a digest is kept. Then its owner is told for a while that it
-//! expired ([`EngineBuilder::tombstone_ms`]). The log has ids, names, statuses and the reasons of cancellations, and
+//! expired ([`EngineBuilder::tombstone_ms`]). The same is kept of a call that asks without being a task, until it is
+//! answered or given up. The log has ids, names, statuses and the reasons of cancellations, and
 //! none of these values. The [guide to durability][durability] says more, also how to choose a store, run replicas and
 //! grow.
 //!
@@ -133,7 +135,7 @@ use std::pin::Pin;
 pub use clock::{Clock, Ids, RandomIds, SystemClock};
 pub use context::TaskContext;
 pub use engine::{
-    Called, Engine, EngineBuilder, InlineOutcome, NewTask, Operators, Outside, Role, Stats, Watch,
+    Called, Engine, EngineBuilder, InlineOutcome, NewTask, Operators, Outside, Role, Round, Stats, Watch,
 };
 pub use error::{
     ArgumentError, BuildError, DefinitionError, EngineError, EngineErrorKind, Interrupted, InterruptedKind,

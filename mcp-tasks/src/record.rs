@@ -163,6 +163,10 @@ impl TaskRecord {
         }
         let end_of_life = self.ttl_ms.map(|ttl_ms| millis_after(self.created_at.unix_millis(), ttl_ms));
         match (&self.finished_at, self.retain_ms) {
+            // Whoever waits for a call fetches its end, and nobody else can.
+            (Some(finished_at), retain_ms) if self.visibility == Visibility::Inline => {
+                Some(millis_after(finished_at.unix_millis(), retain_ms.unwrap_or(0)))
+            }
             (Some(finished_at), Some(retain_ms)) => {
                 end_of_life.map(|end| end.max(millis_after(finished_at.unix_millis(), retain_ms)))
             }

@@ -6,7 +6,8 @@
 //! and what lasts is in the engine's store.
 //! What lives differently long is of different types (S-41): what a request says of itself lives as
 //! long as the request, [`RequestContext`] and what `admission` reads; what is in flight as long as
-//! its answer takes, in the transport; a task until its lifetime is over, a
+//! its answer takes, in the transport; a call that asks until its client has come back often
+//! enough, the `Continuation` in `states`; a task until its lifetime is over, a
 //! [`TaskRecord`](crate::TaskRecord).
 
 mod admission;
@@ -25,6 +26,7 @@ mod params;
 mod refusal;
 mod reply;
 pub mod routing;
+mod states;
 mod tasks;
 mod tools;
 mod whole;
@@ -34,7 +36,9 @@ use std::sync::Arc;
 use mcp_tasks_types::v2026_07_28::{self, Implementation};
 use tokio::sync::watch;
 
-use self::{admission::Rules, discover::Prepared, identity::Identity, routing::ReceivedHeaders};
+use self::{
+    admission::Rules, discover::Prepared, identity::Identity, routing::ReceivedHeaders, states::States,
+};
 pub use self::{
     builder::ServerBuilder,
     envelope::Incoming,
@@ -84,6 +88,7 @@ struct Inner {
     prepared: Prepared,
     rules: Rules,
     lenient_inputs: bool,
+    states: States,
     /// Whether subscriptions have to end.
     ending: watch::Sender<bool>,
 }

@@ -191,6 +191,12 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
+    /// Whether several processes use the store at the same time, so that they have to agree on what they are told: a
+    /// request that one of them began may come to another one next.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Gives back everything that other processes wait for, files and locks above all. Later calls fail.
     fn close(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
@@ -577,6 +583,10 @@ impl<S: Store> Store for Arc<S> {
 
     fn reads_may_lag(&self) -> bool {
         (**self).reads_may_lag()
+    }
+
+    fn is_shared(&self) -> bool {
+        (**self).is_shared()
     }
 
     async fn close(&self) {

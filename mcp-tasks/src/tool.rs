@@ -211,7 +211,8 @@ impl ToolDefinition {
         self
     }
 
-    /// Sets whether a caller has to declare that it can be asked what the tool may ask.
+    /// Sets whether a caller has to declare that it can be asked what the tool may ask. A task can do without, since
+    /// it may be answered all the same; what is asked in the answer of a call is asked of those who declare it alone.
     #[must_use]
     pub fn with_require_input_capability(mut self, required: bool) -> Self {
         self.require_input_capability = required;
@@ -224,11 +225,36 @@ impl ToolDefinition {
         self.declare(key.into(), message.into(), AnswerSource::of::<T>())
     }
 
+    /// Declares a question that is asked before the body runs and before a task exists, together with all others like
+    /// it. [`Input::ask`] gives the answer at once the first time.
+    #[must_use]
+    pub fn with_input_before_task<T: Answerable>(
+        self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        self.declare(key.into(), message.into(), AnswerSource::of::<T>()).before_task()
+    }
+
     /// The same for a question that an expansion holds already.
     #[doc(hidden)]
     #[must_use]
     pub fn with_question<T>(self, input: &Input<T>, message: impl Into<String>) -> Self {
         self.declare(input.key().to_owned(), message.into(), input.source())
+    }
+
+    /// The same for one that is asked before a task exists.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_question_before_task<T>(self, input: &Input<T>, message: impl Into<String>) -> Self {
+        self.with_question(input, message).before_task()
+    }
+
+    fn before_task(mut self) -> Self {
+        if let Some(input) = self.inputs.last_mut() {
+            input.before_task = true;
+        }
+        self
     }
 
     fn declare(mut self, key: String, message: String, source: AnswerSource) -> Self {
@@ -259,6 +285,7 @@ impl ToolDefinition {
                         kind: InputKind::Form,
                         request,
                         fingerprint,
+                        before_task: false,
                         check: source.check,
                     }),
                     Err(err) => self.faults.push(fault(None, err.to_string())),
@@ -346,6 +373,11 @@ impl ToolDefinition {
         &self.inputs
     }
 
+    /// Whether the key is one of a question that is asked before a task exists.
+    pub(crate) fn asks_before_task(&self, key: &str) -> bool {
+        self.inputs.iter().any(|input| input.before_task && input.key == key)
+    }
+
     pub(crate) fn fingerprint(&self) -> ToolFingerprint {
         let schema = digest::of_value(&digest::without_annotations(&self.input_schema));
         ToolFingerprint::new(&self.name, schema, self.version.clone())
@@ -358,10 +390,6 @@ impl ToolDefinition {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         if self.name.is_empty() || self.name.len() > 128 || !self.name.bytes().all(allowed) {
             let message = "a tool's name has 1 to 128 characters of `A-Z a-z 0-9 _ - .`";
-            faults.push(DefinitionError::new(&self.name, message));
-        }
-        if self.task_mode == TaskMode::Never && !self.inputs.is_empty() {
-            let message = "it asks, so it has to be a task: nothing else can ask yet";
             faults.push(DefinitionError::new(&self.name, message));
         }
         faults
@@ -424,6 +452,7 @@ pub struct InputDeclaration {
     kind: InputKind,
     request: RawJson,
     fingerprint: String,
+    before_task: bool,
     check: fn(&RawJson) -> Result<(), String>,
 }
 
@@ -458,6 +487,12 @@ impl InputDeclaration {
     #[must_use]
     pub fn request(&self) -> &RawJson {
         &self.request
+    }
+
+    /// Whether it is asked before the body runs and before a task exists.
+    #[must_use]
+    pub fn is_before_task(&self) -> bool {
+        self.before_task
     }
 
     pub(crate) fn fingerprint(&self) -> &str {

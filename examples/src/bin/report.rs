@@ -6,11 +6,11 @@
 //! With `--store postgres:URL` several of these processes serve the same tasks.
 #![expect(clippy::print_stderr, reason = "a program for the terminal; standard output is the protocol's")]
 
-use std::{future::Future, net::SocketAddr, process::ExitCode, sync::OnceLock};
+use std::{future::Future, net::SocketAddr, path::PathBuf, process::ExitCode, sync::OnceLock};
 
 use mcp_tasks::{
-    Answer, FsStore, Input, Interrupted, MemoryStore, PostgresStore, Server, SqliteStore, Store, TaskContext,
-    ToolError, task_tool, tool_type,
+    Answer, FsStore, Ids as _, Input, Interrupted, MemoryStore, PostgresStore, RandomIds, Server,
+    SqliteStore, Store, TaskContext, ToolError, task_tool, tool_type,
     transport::{
         http::{HttpOptions, bind_http},
         stdio::serve_stdio,
@@ -97,6 +97,9 @@ usage: report (--stdio | --http ADDRESS) [OPTIONS]
   --poll-ms N                  how often clients should ask (1000)
   --lease-ms N                 how long the tasks of a process that was killed wait for another
                                one that shares the store (30000)
+  --state-key-file PATH        a file with at least 32 secret bytes, the same for all processes over
+                               one store: it seals what clients bring back when a call asks them
+                               in its answer; without it such calls end with their process
   --lenient-inputs             ask also clients that do not declare elicitation
   --steps N                    let the worker pass N step boundaries, then hold";
 
@@ -105,6 +108,7 @@ struct Options {
     store: StoreChoice,
     poll_ms: u64,
     lease_ms: u64,
+    state_key_file: Option<PathBuf>,
     lenient_inputs: bool,
     steps: Option<usize>,
 }
@@ -133,6 +137,7 @@ impl Options {
         let mut store = StoreChoice::Memory;
         let mut poll_ms = 1_000;
         let mut lease_ms = 30_000;
+        let mut state_key_file = None;
         let mut lenient_inputs = false;
         let mut steps = None;
         while let Some(argument) = arguments.next()? {
@@ -146,6 +151,7 @@ impl Options {
                 }
                 Arg::Long("poll-ms") => poll_ms = arguments.value()?.parse()?,
                 Arg::Long("lease-ms") => lease_ms = arguments.value()?.parse()?,
+                Arg::Long("state-key-file") => state_key_file = Some(arguments.value()?.into()),
                 Arg::Long("lenient-inputs") => lenient_inputs = true,
                 Arg::Long("steps") => steps = Some(arguments.value()?.parse()?),
                 Arg::Short('h') | Arg::Long("help") => return Ok(None),
@@ -153,7 +159,7 @@ impl Options {
             }
         }
         let serve = serve.ok_or("one of `--stdio` and `--http` is needed")?;
-        Ok(Some(Self { serve, store, poll_ms, lease_ms, lenient_inputs, steps }))
+        Ok(Some(Self { serve, store, poll_ms, lease_ms, state_key_file, lenient_inputs, steps }))
     }
 }
 
@@ -202,6 +208,16 @@ async fn run(options: Options) -> Result<(), Failure> {
     }
 }
 
+/// The key of what clients bring back; without a file one of this process alone.
+fn state_key(options: &Options) -> Result<Vec<u8>, Failure> {
+    if let Some(path) = &options.state_key_file {
+        let key = std::fs::read(path);
+        return key.map_err(|error| format!("`{}` cannot be read: {error}", path.display()).into());
+    }
+    let ids = RandomIds::new();
+    Ok(format!("{}{}", ids.task_id()?, ids.task_id()?).into_bytes())
+}
+
 async fn serve(store: impl Store, options: &Options, ended: impl Future<Output = ()>) -> Result<(), Failure> {
     let lease_ms = options.lease_ms;
     let server = Server::builder("tasks-demo", env!("CARGO_PKG_VERSION"))
@@ -211,6 +227,7 @@ async fn serve(store: impl Store, options: &Options, ended: impl Future<Output =
         .tool::<generate_report>()
         .poll_ms(options.poll_ms)
         .lenient_inputs(options.lenient_inputs)
+        .request_state_key(state_key(options)?)
         .build()
         .await?;
     let serving = async {

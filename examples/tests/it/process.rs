@@ -118,7 +118,12 @@ impl HttpServer {
 
     /// What a request is answered with, whose credentials these are; nothing where the server lets nobody in.
     pub(crate) fn answer(&self, authorization: Option<&str>, method: &str, params: Value) -> Value {
-        let request = request(1, method, params);
+        self.answer_to(authorization, &request(1, method, params))
+    }
+
+    /// The same of a request that is put together already.
+    pub(crate) fn answer_to(&self, authorization: Option<&str>, request: &Value) -> Value {
+        let method = request["method"].as_str().unwrap();
         let mut post = self
             .agent
             .post(&self.url)

@@ -8,7 +8,7 @@ use mcp_tasks::{Engine, Owner, PostgresStore, Role};
 use serde_json::{Value, json};
 
 use crate::postgres_cluster::Cluster;
-use crate::process::{HttpServer, PATIENCE, call, report_with};
+use crate::process::{HttpServer, PATIENCE, call, report_with, request_declaring};
 
 /// A database, or nothing to test with.
 fn database() -> Option<Cluster> {
@@ -102,4 +102,28 @@ fn process_that_is_told_to_end_hands_its_tasks_over_at_once() {
     assert!(asked["inputRequests"]["approve_outline"].is_object());
     approve(&two, id);
     two.status(id, "completed");
+}
+
+/// X-55, S-36: a client without tasks comes to another process in each round, and the one that ran the body is killed
+/// on the way.
+#[test]
+fn call_that_asks_goes_on_in_another_process() {
+    let Some(database) = database() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    std::fs::write(&key, [7; 32]).unwrap();
+    let options = ["--lease-ms", "600", "--state-key-file", key.to_str().unwrap()];
+    let (one, two) = (replica(&database, &options), replica(&database, &options));
+    let forms = || json!({"elicitation": {"form": {}}});
+    let mut params = call("small");
+    let asked = one.answer_to(None, &request_declaring(1, "tools/call", params.clone(), forms()));
+    let asked = &asked["result"];
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    one.process.kill();
+    params["requestState"] = asked["requestState"].clone();
+    params["inputResponses"] =
+        json!({"approve_outline": {"action": "accept", "content": {"approved": true}}});
+    let done = two.answer_to(None, &request_declaring(2, "tools/call", params, forms()));
+    let report = json!({"size": "small", "approved": true});
+    assert_eq!(done["result"]["structuredContent"], report, "{done}");
 }

@@ -32,13 +32,24 @@ impl Core {
 /// Listens to changes on behalf of somebody who waits, which is as good as asking.
 pub(super) struct Listener {
     changes: Changes,
+    /// How long nobody may ask.
+    patience_ms: Option<u64>,
     /// When to look again although nothing was heard: to be seen, or since what was told long ago can be read only now.
     look_again: Option<Timestamp>,
 }
 
 impl Listener {
     pub(super) fn new(core: &Core) -> Self {
-        Self { changes: core.store.changes(), look_again: look_again(core) }
+        Self::with_patience(core, core.settings.abandon_ms)
+    }
+
+    /// For those who wait for a call that is no task.
+    pub(super) fn of_call(core: &Core) -> Self {
+        Self::with_patience(core, Some(core.settings.round_ms))
+    }
+
+    fn with_patience(core: &Core, patience_ms: Option<u64>) -> Self {
+        Self { changes: core.store.changes(), patience_ms, look_again: look_again(core, patience_ms) }
     }
 
     /// The next change; [`Change::Resync`] also when it is time to look again.
@@ -50,13 +61,13 @@ impl Listener {
         {
             return change;
         }
-        self.look_again = look_again(core);
+        self.look_again = look_again(core, self.patience_ms);
         Some(Change::Resync)
     }
 }
 
-fn look_again(core: &Core) -> Option<Timestamp> {
-    let to_be_seen = core.settings.abandon_ms.map(|abandon_ms| (abandon_ms / 4).max(1));
+fn look_again(core: &Core, patience_ms: Option<u64>) -> Option<Timestamp> {
+    let to_be_seen = patience_ms.map(|abandon_ms| (abandon_ms / 4).max(1));
     let to_see = core.store.reads_may_lag().then_some(LAG_MS);
     let wait_ms = to_be_seen.into_iter().chain(to_see).min()?;
     Some(after(&core.now(), wait_ms))

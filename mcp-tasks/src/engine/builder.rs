@@ -139,7 +139,17 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how many live tasks an owner may have: 10,000, unless set. One more is refused. Without authentication
+    /// Sets how long a call that asks without being a task waits for its client to come back with answers: ten minutes,
+    /// unless set. Then it is given up, at the latest a quarter of that later. Where a tool's lifetime is shorter, that
+    /// counts. Several processes over one store have to be told the same.
+    #[must_use]
+    pub fn round_ms(mut self, round_ms: u64) -> Self {
+        self.settings.round_ms = round_ms.clamp(1, LONGEST_MS);
+        self
+    }
+
+    /// Sets how many live tasks an owner may have: 10,000, unless set. One more is refused. Calls that wait for answers
+    /// count as well. Without authentication
     /// all callers are one owner. Several processes may overshoot it as [`max_tasks`](Self::max_tasks).
     #[must_use]
     pub fn max_tasks_of_owner(mut self, tasks: usize) -> Self {
@@ -244,6 +254,11 @@ impl EngineBuilder {
         }
         tokio::spawn(timer::keep_time(Arc::downgrade(&core), core.closing.subscribe()));
         Ok(Engine { core })
+    }
+
+    /// Whether other processes use the store as well.
+    pub(crate) fn store_is_shared(&self) -> bool {
+        self.store.is_shared()
     }
 
     /// The tools, in the order of registration.

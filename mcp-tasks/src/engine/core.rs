@@ -59,6 +59,8 @@ pub(super) struct Settings {
     pub(super) max_tasks: usize,
     /// How long a live task goes on when nobody asks about it.
     pub(super) abandon_ms: Option<u64>,
+    /// How long a call that asks waits for its client to come back.
+    pub(super) round_ms: u64,
     /// The lifetime of tasks whose tools say nothing about it.
     pub(super) default_ttl_ms: u64,
     /// The longest lifetime of a task.
@@ -83,6 +85,7 @@ impl Default for Settings {
             max_tasks_of_owner: 10_000,
             max_tasks: 100_000,
             abandon_ms: None,
+            round_ms: 600_000,
             default_ttl_ms: HOUR_MS,
             max_ttl_ms: LONGEST_MS,
             role: Role::Both,

@@ -9,7 +9,7 @@ use super::core::Core;
 use crate::digest;
 use crate::error::{EngineError, EngineErrorKind};
 use crate::owner::Owner;
-use crate::record::{SharedRecord, TaskRecord};
+use crate::record::{SharedRecord, TaskRecord, Visibility};
 
 /// How long a count is good enough, with what is created here added to it.
 const COUNT_AGE_MS: i64 = 1_000;
@@ -116,7 +116,14 @@ impl Core {
         #[cfg(feature = "metrics")]
         super::meter::created(record);
         self.announce(record);
-        tracing::info!(task = %record.id, tool = record.tool.name, "the task was created");
+        match record.visibility {
+            Visibility::Task => {
+                tracing::info!(task = %record.id, tool = record.tool.name, "the task was created");
+            }
+            Visibility::Inline => {
+                tracing::info!(call = %record.id, tool = record.tool.name, "the call asks and is kept");
+            }
+        }
     }
 
     /// The task of a call that was made before under the same key.
@@ -146,6 +153,11 @@ pub(super) fn text_of(arguments: &RawObject, name: &str) -> Option<String> {
         JsonKind::String => value.get().ok(),
         _ => Some(value.as_str().to_owned()),
     }
+}
+
+/// What keeps something from being used for a second task.
+pub(super) fn used_once(what: &str) -> String {
+    digest::of_value(&serde_json::Value::from(["used once", what].as_slice()))
 }
 
 /// What makes a second call the same one: no owner's and no tool's key is another's.

@@ -11,18 +11,22 @@ use metrics::{counter, gauge, histogram};
 
 use crate::BoxFuture;
 use crate::owner::Owner;
-use crate::record::{SharedRecord, StepRecord, TaskRecord};
+use crate::record::{SharedRecord, StepRecord, TaskRecord, Visibility};
 use crate::store::{Changes, Claim, Cursor, Due, DynStore, Page, Parts, StoreError, StoreErrorKind};
 
 /// A task was stored.
 pub(super) fn created(record: &TaskRecord) {
+    if record.visibility == Visibility::Inline {
+        return;
+    }
     counter!("mcp_tasks_created_total", "tool" => record.tool.name.clone()).increment(1);
 }
 
 /// A record was written in the place of another.
 pub(super) fn changed(before: &TaskRecord, after: &TaskRecord) {
     let tool = || after.tool.name.clone();
-    if !before.state.is_terminal() && after.state.is_terminal() {
+    let is_task = after.visibility == Visibility::Task;
+    if is_task && !before.state.is_terminal() && after.state.is_terminal() {
         let labels = [("tool", tool()), ("status", after.state.name().to_owned())];
         counter!("mcp_tasks_ended_total", &labels).increment(1);
         let millis = after.finished_at.as_ref().map(|end| end.unix_millis() - after.created_at.unix_millis());
@@ -138,6 +142,10 @@ impl DynStore for MeteredStore {
 
     fn reads_may_lag(&self) -> bool {
         self.0.reads_may_lag()
+    }
+
+    fn is_shared(&self) -> bool {
+        self.0.is_shared()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

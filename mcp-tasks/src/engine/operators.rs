@@ -45,7 +45,7 @@ impl Engine {
 }
 
 impl Operators<'_> {
-    /// All tasks, the oldest first, in pages, with what is left of removed ones.
+    /// All tasks, the oldest first, in pages, with what is left of removed ones and with calls that wait for answers.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use super::storing::not_seen;
 use crate::clock::{after, until};
 use crate::error::{Interrupted, InterruptedKind, with_causes};
 use crate::lifecycle::{Event, IllegalReason, apply};
-use crate::record::{InputRecord, InputState, SharedRecord, StepRecord, TaskRecord};
+use crate::record::{InputRecord, InputState, SharedRecord, StepRecord, TaskRecord, Visibility};
 use crate::store::{Parts, StoreError, StoreErrorKind};
 
 /// One run of a body.
@@ -28,6 +28,8 @@ pub(crate) struct Run {
     /// What the run itself did wrong.
     fault: OnceLock<Fault>,
     birth: Birth,
+    /// How many questions are on their way into the record.
+    asking: watch::Sender<usize>,
     replay: Mutex<Replay>,
 }
 
@@ -63,6 +65,8 @@ impl Run {
         let token = record.lease.as_ref().map_or(0, |lease| lease.token);
         let steps = record.steps.iter().map(|step| (step.name.clone(), step.clone())).collect();
         let asked = record.inputs.iter().filter(|input| input.state != InputState::Withdrawn);
+        // What was answered before the task began, no run has asked.
+        let asked = asked.filter(|input| !tool.definition.asks_before_task(&input.key));
         let keys = asked.map(|input| input.key.clone()).collect();
         let mut run = Self::new(core, tool, record);
         run.token = Some(token);
@@ -88,7 +92,8 @@ impl Run {
         let id = record.id.clone();
         let signal = watch::Sender::new(Signal { record, stop: None });
         let (fault, birth) = (OnceLock::new(), Birth::new(Stage::Stored));
-        Self { core, tool, id, token: None, signal, fault, birth, replay: Mutex::default() }
+        let asking = watch::Sender::new(0);
+        Self { core, tool, id, token: None, signal, fault, birth, asking, replay: Mutex::default() }
     }
 
     pub(crate) fn id(&self) -> &TaskId {
@@ -105,6 +110,16 @@ impl Run {
 
     pub(super) fn core(&self) -> &Arc<Core> {
         &self.core
+    }
+
+    /// The token under which the body speaks about its task; none for a call that is no task, of which nobody hears.
+    pub(crate) fn task_token(&self) -> Option<u64> {
+        self.token.filter(|_| !self.is_call())
+    }
+
+    /// Whether it is the run of a call that is no task, kept or not.
+    pub(super) fn is_call(&self) -> bool {
+        self.signal.borrow().record.visibility == Visibility::Inline
     }
 
     /// What this process last knew of the task.
@@ -212,6 +227,11 @@ impl Run {
         let Some(deciding) = self.birth.pending().await else { return Ok(()) };
         let mut record = TaskRecord::clone(&self.record());
         record.lease = Some(self.core.lease(record.fence));
+        if self.is_call() {
+            // How long the body worked before it asked is no part of how long it waits.
+            record.created_at = self.core.now();
+            record.last_updated_at = record.created_at.clone();
+        }
         let stored = self.core.store_new(&record).await?;
         self.birth.decide(&deciding, Stage::Stored);
         self.core.created(&stored);
@@ -223,10 +243,14 @@ impl Run {
     }
 
     async fn surely_born(&self) -> Result<(), Interrupted> {
+        if self.is_call() && self.birth.is_pending() {
+            // Nobody comes back to a call that was given up.
+            self.checkpoint()?;
+        }
         let mut retry = Retry::new(Patience::Short);
         while let Err(err) = self.be_born().await {
             if let Err(err) = retry.after(&self.core, err).await {
-                self.core.see_to(&self.record(), &err);
+                self.core.see_to(&self.record(), false, &err);
                 return Err(self.refused(Unwritten::Store(err)).await);
             }
         }
@@ -259,7 +283,9 @@ impl Run {
         input: InputRecord,
     ) -> JoinHandle<Result<(), Interrupted>> {
         let run = Arc::clone(self);
+        let on_its_way = OnItsWay::new(self);
         let asking = async move {
+            let _on_its_way = on_its_way;
             run.surely_born().await?;
             let decide = |record: &TaskRecord| {
                 // Keys are used once, so that is this very question: it was written and the answer got lost.
@@ -276,6 +302,12 @@ impl Run {
             }
         };
         tokio::spawn(asking.in_current_span())
+    }
+
+    /// Waits until no question is on its way into the record.
+    pub(super) async fn has_asked(&self) {
+        // The sender is in `self`; waiting cannot fail.
+        let _ = self.asking.subscribe().wait_for(|asking| *asking == 0).await;
     }
 
     /// What a refused write means for the run.
@@ -343,7 +375,9 @@ impl Run {
         loop {
             let key = numbered(&mut replay.used_keys, declared);
             if record.input(&key).is_none_or(|input| input.state != InputState::Withdrawn) {
-                replay.past |= !replay.keys.remove(&key);
+                let is_new = !replay.keys.remove(&key);
+                // What was answered before the task began says nothing about where an earlier run was.
+                replay.past |= is_new && !self.tool.definition.asks_before_task(&key);
                 return key;
             }
         }
@@ -351,6 +385,16 @@ impl Run {
 
     /// Records a step, durably.
     pub(crate) async fn record_step(&self, token: u64, step: StepRecord) -> Result<(), Interrupted> {
+        if self.is_call()
+            && let Some(_deciding) = self.birth.pending().await
+        {
+            // It is stored with the first question, if one comes.
+            let mut record = TaskRecord::clone(&self.record());
+            record.steps.push(step);
+            record.version += 1;
+            self.publish(&Arc::new(record));
+            return self.checkpoint();
+        }
         self.surely_born().await?;
         let mut retry = Retry::new(Patience::Short);
         loop {
@@ -400,6 +444,22 @@ impl Run {
             return Some(Ok(()));
         }
         Some(Err(self.fault(format!("the step `{}` is in the record with another value", step.name))))
+    }
+}
+
+/// A question on its way into the record.
+struct OnItsWay(Arc<Run>);
+
+impl OnItsWay {
+    fn new(run: &Arc<Run>) -> Self {
+        run.asking.send_modify(|asking| *asking += 1);
+        Self(Arc::clone(run))
+    }
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        self.0.asking.send_modify(|asking| *asking = asking.saturating_sub(1));
     }
 }
 

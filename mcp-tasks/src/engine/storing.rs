@@ -59,11 +59,13 @@ impl Core {
     /// Under a key the call can be made again and finds the task, which is then taken up when its first lease ends.
     /// Without one nobody knows of it, and it is removed before anybody works on it. If this process ends first, the
     /// next one takes it up like any other.
-    pub(super) fn see_to(self: &Arc<Self>, record: &TaskRecord, failure: &StoreError) {
+    /// What counts once cannot be used again, so that its task is removed as well.
+    pub(super) fn see_to(self: &Arc<Self>, record: &TaskRecord, counts_once: bool, failure: &StoreError) {
         if failure.kind() != StoreErrorKind::Unavailable {
             return;
         }
-        if let Some(lease) = record.lease.as_ref().filter(|_| record.same_call.is_some()) {
+        let can_be_found = record.same_call.is_some() && !counts_once;
+        if let Some(lease) = record.lease.as_ref().filter(|_| can_be_found) {
             self.wake_timer_by(lease.until.unix_millis());
             return;
         }

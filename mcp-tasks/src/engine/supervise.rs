@@ -173,7 +173,9 @@ fn interrupted(run: &Run, error: Option<ToolError>) -> End {
         }
         // An ordinary call has nothing to record and is refused instead.
         Some(InterruptedKind::Shutdown)
-            if run.token().is_none() || run.tool().definition.restart() == Restart::Rerun =>
+            if run.token().is_none()
+                || (run.is_call() && run.birth().is_pending())
+                || run.tool().definition.restart() == Restart::Rerun =>
         {
             End::Release
         }

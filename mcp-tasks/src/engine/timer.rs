@@ -107,6 +107,12 @@ impl Core {
         if !record.is_due(self.clock.now_millis()) {
             return Ok(Some(record));
         }
+        let now = self.clock.now_millis();
+        let is_call = record.visibility == Visibility::Inline;
+        if is_call && !record.state.is_terminal() && (record.is_over(now) || record.is_abandoned(now)) {
+            // Nobody is told how it ended. A body that still runs learns that there is nothing left.
+            return self.remove(&record).await;
+        }
         if !record.state.is_terminal() {
             let retain_ms = self.settings.expired_retention_ms;
             let id = record.id.clone();
@@ -136,6 +142,10 @@ impl Core {
                 Err(err) => Err(err),
             };
         }
+        self.remove(&record).await
+    }
+
+    async fn remove(&self, record: &SharedRecord) -> Result<Option<SharedRecord>, StoreError> {
         match self.store.remove(&record.id, record.version).await {
             Ok(()) => Ok(None),
             Err(err) if matches!(err.kind(), StoreErrorKind::NotFound | StoreErrorKind::Conflict) => Ok(None),
@@ -160,7 +170,7 @@ impl Core {
         Ok(Some(next))
     }
 
-    fn run(&self, id: &TaskId) -> Option<Arc<Run>> {
+    pub(super) fn run(&self, id: &TaskId) -> Option<Arc<Run>> {
         self.running().runs.get(id).cloned()
     }
 

@@ -3,7 +3,8 @@
 use mcp_tasks_types::{Map, RawJson};
 
 use super::core::Core;
-use crate::error::{EngineError, EngineErrorKind};
+use super::rounds::invalid_input;
+use crate::error::EngineError;
 use crate::form::check_answer;
 use crate::lifecycle::Event;
 use crate::record::{InputRecord, SharedRecord, TaskRecord};
@@ -32,12 +33,7 @@ impl Core {
         let mut wanted = Vec::new();
         for input in record.outstanding() {
             let Some(response) = responses.get(&input.key) else { continue };
-            self.fits(record, input, response).map_err(|reason| {
-                EngineError::new(
-                    EngineErrorKind::InvalidInput,
-                    format!("Invalid input `{}`: {reason}", input.key),
-                )
-            })?;
+            self.fits(record, input, response).map_err(|reason| invalid_input(&input.key, &reason))?;
             wanted.push((input.key.clone(), response.clone()));
         }
         Ok(wanted)

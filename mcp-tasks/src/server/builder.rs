@@ -5,9 +5,16 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use mcp_tasks_types::v2026_07_28::Implementation;
 use tokio::sync::watch;
 
-use super::{Inner, Server, admission::Rules, discover::Prepared, identity::Identity, tools};
+use super::{
+    Inner, Server,
+    admission::Rules,
+    discover::Prepared,
+    identity::Identity,
+    states::{MIN_KEY_BYTES, States},
+    tools,
+};
 use crate::{
-    clock::{Clock, Ids},
+    clock::{Clock, Ids, random_bytes},
     engine::{Engine, EngineBuilder},
     error::BuildError,
     owner::Owner,
@@ -30,6 +37,7 @@ pub struct ServerBuilder {
     engine: Vec<Box<dyn FnOnce(EngineBuilder) -> EngineBuilder + Send>>,
     require_task_name: bool,
     lenient_inputs: bool,
+    request_state_key: Option<Vec<u8>>,
     cache_ttl_ms: u64,
 }
 
@@ -52,6 +60,7 @@ impl ServerBuilder {
             engine: Vec::new(),
             require_task_name: false,
             lenient_inputs: false,
+            request_state_key: None,
             cache_ttl_ms: CACHE_TTL_MS,
         }
     }
@@ -141,11 +150,26 @@ impl ServerBuilder {
         self
     }
 
-    /// Whether tools that ask serve also clients that do not declare that they can be asked. Such a
-    /// client may never answer, so the tool waits until its lifetime ends.
+    /// Whether tools that ask as tasks serve also clients that do not declare that they can be asked. Such a
+    /// client may never answer, so the task waits until its lifetime ends. What is asked in the answer of a call
+    /// is asked of those who declare it alone (X-59).
     pub fn lenient_inputs(mut self, lenient: bool) -> Self {
         self.lenient_inputs = lenient;
         self
+    }
+
+    /// The key under which `requestState` is sealed, which clients bring back with their answers to a call that asks
+    /// (S-16): at least 32 bytes that nobody can guess. Unless set, one is made at start, so that calls which ask do
+    /// not go on after the next start. Processes over one store need the same key.
+    pub fn request_state_key(mut self, key: impl AsRef<[u8]>) -> Self {
+        self.request_state_key = Some(key.as_ref().to_vec());
+        self
+    }
+
+    /// How long a call that asks without being a task waits for its client to come back with answers: ten minutes,
+    /// unless set, and no longer than the tool's lifetime.
+    pub fn round_ms(self, milliseconds: u64) -> Self {
+        self.with_engine(move |engine| engine.round_ms(milliseconds))
     }
 
     /// How long clients may keep the answers of discover and `tools/list`.
@@ -158,7 +182,8 @@ impl ServerBuilder {
     ///
     /// # Errors
     ///
-    /// All faults of all tools at once, or that the store cannot be used.
+    /// All faults of all tools at once, that the key of states is too short or missing where several processes share
+    /// the store and a tool asks, or that the store cannot be used.
     pub async fn build(self) -> Result<Server, BuildError> {
         let engine = self.engine.into_iter().fold((self.begin)(), |engine, change| change(engine));
         let mut faults = engine.faults();
@@ -172,6 +197,7 @@ impl ServerBuilder {
         if !faults.is_empty() {
             return Err(BuildError::of_tools(faults));
         }
+        let states = states(self.request_state_key, &engine)?;
         let identity = Identity::new(self.implementation);
         let prepared = Prepared::new(&identity, self.instructions, engine.definitions(), self.cache_ttl_ms)
             .map_err(|error| {
@@ -187,8 +213,28 @@ impl ServerBuilder {
                 prepared,
                 rules: Rules { require_task_name: self.require_task_name, mirrored },
                 lenient_inputs: self.lenient_inputs,
+                states,
                 ending: watch::Sender::new(false),
             }),
         })
     }
+}
+
+/// The seal of `requestState`.
+fn states(key: Option<Vec<u8>>, engine: &EngineBuilder) -> Result<States, BuildError> {
+    let key = match key {
+        Some(key) => key,
+        None if engine.store_is_shared() && engine.definitions().any(tools::asks_in_answer) => {
+            return Err(BuildError::new(
+                "a tool asks, and several processes use the store: give all of them the same `request_state_key`, or a \
+                 question that one of them asked cannot be answered to another",
+            ));
+        }
+        None => random_bytes::<MIN_KEY_BYTES>()
+            .map_err(|error| BuildError::with_source("there are no random numbers", error))?
+            .to_vec(),
+    };
+    States::with_key(&key).ok_or_else(|| {
+        BuildError::new(format!("the `request_state_key` has {} bytes and needs {MIN_KEY_BYTES}", key.len()))
+    })
 }

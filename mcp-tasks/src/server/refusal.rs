@@ -54,7 +54,9 @@ impl From<EngineError> for Refusal {
             EngineErrorKind::TaskExpired => Self::TaskExpired,
             EngineErrorKind::UnknownTool
             | EngineErrorKind::InvalidArguments
-            | EngineErrorKind::InvalidInput => Self::Params(error.message().to_owned()),
+            | EngineErrorKind::InvalidInput
+            | EngineErrorKind::CallOver
+            | EngineErrorKind::AnswersUsed => Self::Params(error.message().to_owned()),
             // As a task it could have asked.
             EngineErrorKind::InputUnavailable => Self::Capability(Box::new(capability::tasks())),
             EngineErrorKind::ShuttingDown | EngineErrorKind::TooManyTasks => {

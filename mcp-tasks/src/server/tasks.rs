@@ -1,7 +1,7 @@
 //! `tasks/get`, `tasks/update`, `tasks/cancel`: records to messages.
 
 use mcp_tasks_types::{
-    JsonError, RawObject,
+    JsonError, RawJson, RawObject,
     v2026_07_28::{
         CancelTaskRequestParams, CancelTaskResult, CreateTaskResult, ErrorObject, GetTaskRequestParams,
         GetTaskResult, InputRequest, InputRequests, TaskState, TaskStatus, UpdateTaskRequestParams,
@@ -116,9 +116,15 @@ fn state(record: &TaskRecord) -> Result<TaskState, JsonError> {
 
 /// All outstanding questions (C-50).
 fn questions(record: &TaskRecord) -> Result<InputRequests, JsonError> {
-    record
-        .outstanding()
-        .map(|input| Ok((input.key.clone(), input.request.get::<InputRequest>()?)))
+    requests(record.outstanding().map(|input| (input.key.as_str(), &input.request)))
+}
+
+/// Questions by their keys.
+pub(super) fn requests<'a>(
+    questions: impl Iterator<Item = (&'a str, &'a RawJson)>,
+) -> Result<InputRequests, JsonError> {
+    questions
+        .map(|(key, request)| Ok((key.to_owned(), request.get::<InputRequest>()?)))
         .collect::<Result<_, JsonError>>()
         .map(InputRequests)
 }

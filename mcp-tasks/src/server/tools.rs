@@ -1,19 +1,29 @@
 //! The tools that are offered, and `tools/call`.
 
 use mcp_tasks_types::{
-    JsonError, RawJson, RawObject,
+    JsonError, Map, RawJson, RawObject,
     v2026_07_28::{
-        CallToolRequestParams, ClientCapabilities, Tool as Descriptor, ToolInputSchema, ToolOutputSchema,
+        CallToolRequestParams, ClientCapabilities, InputRequiredResult, Tool as Descriptor, ToolInputSchema,
+        ToolOutputSchema, method::TOOLS_CALL,
     },
 };
 
-use super::{Inner, capability, envelope::Request, mirrored::Mirrored, params::typed, refusal::Refusal};
+use super::{
+    Inner, capability,
+    envelope::Request,
+    mirrored::Mirrored,
+    params::typed,
+    refusal::Refusal,
+    states::{Continuation, Origin, State},
+    tasks::requests,
+};
 use crate::{
-    engine::{Called, InlineOutcome, NewTask},
+    clock::millis_after,
+    engine::{Called, InlineOutcome, NewTask, Round},
     error::{DefinitionError, EngineError},
     output::text_result,
     owner::Owner,
-    tool::{TaskMode, ToolDefinition},
+    tool::{InputDeclaration, TaskMode, ToolDefinition},
 };
 
 /// A tool as clients see it. How it runs is no business of theirs: there is no `execution` in this
@@ -42,6 +52,21 @@ pub(super) fn mirrored(definition: &ToolDefinition) -> Result<Mirrored, Vec<Defi
     Mirrored::of_schema(definition.input_schema()).map_err(faults)
 }
 
+/// Whether a call of the tool becomes a task.
+fn becomes_a_task(definition: &ToolDefinition, capabilities: &ClientCapabilities) -> bool {
+    definition.task_mode() != TaskMode::Never && capability::has_tasks(capabilities)
+}
+
+fn asks_before_task(definition: &ToolDefinition) -> bool {
+    definition.inputs().iter().any(InputDeclaration::is_before_task)
+}
+
+/// Whether calls of the tool can be answered with questions.
+pub(super) fn asks_in_answer(definition: &ToolDefinition) -> bool {
+    let asks = !definition.inputs().is_empty();
+    asks && (definition.task_mode() != TaskMode::Required || asks_before_task(definition))
+}
+
 /// What the request would have to declare for this tool and does not.
 fn missing(
     definition: &ToolDefinition,
@@ -49,9 +74,12 @@ fn missing(
     lenient: bool,
 ) -> Option<ClientCapabilities> {
     let asks = !definition.inputs().is_empty();
-    let needs_tasks = asks || definition.task_mode() == TaskMode::Required;
-    let needs_forms = asks && definition.requires_input_capability() && !lenient;
-    capability::missing(capabilities, needs_tasks, needs_forms)
+    let needs_tasks = definition.task_mode() == TaskMode::Required;
+    // Only a task can wait for a client that never said that it can be asked.
+    let asks_in_answer =
+        asks_before_task(definition) || !(needs_tasks || becomes_a_task(definition, capabilities));
+    let is_strict = definition.requires_input_capability() && !lenient;
+    capability::missing(capabilities, needs_tasks, asks && (is_strict || asks_in_answer))
 }
 
 fn answered(outcome: InlineOutcome) -> Result<RawObject, Refusal> {
@@ -71,11 +99,6 @@ impl Inner {
         capabilities: &ClientCapabilities,
     ) -> Result<RawObject, Refusal> {
         let params: CallToolRequestParams = typed(request)?;
-        if params.request_state.is_some() {
-            // We never give one out, so whatever it is, it is not ours.
-            let what = "`requestState` was not given out by this server";
-            return Err(Refusal::Params(what.to_owned()));
-        }
         let offered = self.engine.tool(&params.name).filter(|_| self.prepared.offers(&params.name));
         let Some(definition) = offered else {
             return Err(Refusal::Tool(params.name));
@@ -85,8 +108,55 @@ impl Inner {
         }
 
         let arguments = params.arguments.unwrap_or_else(RawObject::empty);
-        let task = NewTask::new(owner.clone(), params.name, arguments);
-        if definition.task_mode() != TaskMode::Never && capability::has_tasks(capabilities) {
+        let origin = Origin::new(owner, TOOLS_CALL, &params.name, &arguments);
+        let state = match &params.request_state {
+            Some(state) => Some(self.states.open(state, &origin, self.engine.now_millis())?),
+            None => None,
+        };
+        // Without a state they are answers to nothing that was asked here.
+        let responses = params.input_responses.filter(|_| state.is_some()).map(Map::from).unwrap_or_default();
+        let before = match state {
+            Some(State { continuation: Continuation::Kept { id, .. }, .. }) => {
+                let round = self.engine.next_round(owner, &id, responses).await?;
+                return self.after_round(round, &origin);
+            }
+            Some(State { continuation: Continuation::Before { nonce, answers }, expires_at }) => {
+                Some((nonce, answers, expires_at))
+            }
+            None => None,
+        };
+
+        let is_task = becomes_a_task(definition, capabilities);
+        let asks_before = asks_before_task(definition);
+        let round_ms = self.engine.round_ms(definition);
+        let mut task = NewTask::new(owner.clone(), params.name, arguments);
+        if asks_before {
+            let (nonce, mut answers, expires_at) = match before {
+                Some(before) => before,
+                None => {
+                    let nonce = self.engine.nonce()?;
+                    (nonce, Map::new(), millis_after(self.engine.now_millis(), round_ms))
+                }
+            };
+            for (key, response) in responses {
+                // What was taken once stays.
+                if answers.get(&key).is_none() {
+                    answers.insert(key, response);
+                }
+            }
+            let open = match self.engine.ask_before(&mut task, &answers) {
+                Ok(open) => open,
+                Err(error) => return self.not_called(error),
+            };
+            if !open.is_empty() {
+                let questions = open.iter().map(|input| (input.key(), input.request()));
+                let answers = task.answers.into_iter().collect();
+                let continuation = Continuation::Before { nonce, answers };
+                return self.asks(questions, &State { continuation, expires_at }, &origin);
+            }
+            task.once = is_task.then_some(nonce);
+        }
+        if is_task {
             return match self.engine.call(task).await {
                 Ok(Called::Task(record)) => {
                     RawObject::new(&self.handle(&record)).map_err(|error| Refusal::internal(&error))
@@ -95,10 +165,42 @@ impl Inner {
                 Err(error) => self.not_called(error),
             };
         }
-        match self.engine.call_inline(task).await {
-            Ok(outcome) => answered(outcome),
+        match self.engine.call_in_rounds(task).await {
+            Ok(round) => self.after_round(round, &origin),
             Err(error) => self.not_called(error),
         }
+    }
+
+    /// What a call that is no task is answered with.
+    fn after_round(&self, round: Round, origin: &Origin<'_>) -> Result<RawObject, Refusal> {
+        match round {
+            Round::Ended(outcome) => answered(outcome),
+            Round::Asks(record) => {
+                let state = State {
+                    expires_at: self.engine.round_ends(&record),
+                    continuation: Continuation::Kept { id: record.id.clone(), version: record.version },
+                };
+                let questions = record.outstanding().map(|input| (input.key.as_str(), &input.request));
+                self.asks(questions, &state, origin)
+            }
+        }
+    }
+
+    /// The answer that asks: there is no task, and the client calls again with its answers (X-55, C-68).
+    fn asks<'a>(
+        &self,
+        questions: impl Iterator<Item = (&'a str, &'a RawJson)>,
+        state: &State,
+        origin: &Origin<'_>,
+    ) -> Result<RawObject, Refusal> {
+        let result = || {
+            let result = InputRequiredResult::new()
+                .with_input_requests(requests(questions)?)
+                .with_request_state(self.states.seal(state, origin)?)
+                .with_meta(self.identity.meta());
+            RawObject::new(&result)
+        };
+        result().map_err(|error| Refusal::internal(&error))
     }
 
     /// A malformed call is the caller's error, a bad value is the tool's to tell. Either way

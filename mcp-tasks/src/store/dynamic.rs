@@ -31,6 +31,7 @@ pub(crate) trait DynStore: Send + Sync + 'static {
     fn changes(&self) -> Changes;
     fn clock_ahead_ms(&self) -> i64;
     fn reads_may_lag(&self) -> bool;
+    fn is_shared(&self) -> bool;
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
@@ -81,6 +82,10 @@ impl<S: Store> DynStore for S {
 
     fn reads_may_lag(&self) -> bool {
         Store::reads_may_lag(self)
+    }
+
+    fn is_shared(&self) -> bool {
+        Store::is_shared(self)
     }
 
     fn list<'a>(

@@ -596,6 +596,10 @@ impl Store for PostgresStore {
         self.shared.ahead_ms.load(Ordering::Relaxed)
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     async fn close(&self) {
         let open = self.opened().take();
         if let Some(Open { inserts, replaces, listener }) = open {

@@ -282,6 +282,10 @@ impl<S: Store, K: Seal> Store for SealedStore<S, K> {
         self.inner.reads_may_lag()
     }
 
+    fn is_shared(&self) -> bool {
+        self.inner.is_shared()
+    }
+
     async fn close(&self) {
         self.inner.close().await;
     }

@@ -326,6 +326,10 @@ impl<S: Store> Store for FaultyStore<S> {
         self.inner.reads_may_lag()
     }
 
+    fn is_shared(&self) -> bool {
+        self.inner.is_shared()
+    }
+
     async fn close(&self) {
         self.inner.close().await;
     }

@@ -161,6 +161,10 @@ impl<S: Store, C: Clock> Store for LaggingStore<S, C> {
         true
     }
 
+    fn is_shared(&self) -> bool {
+        self.inner.is_shared()
+    }
+
     async fn close(&self) {
         self.inner.close().await;
     }

@@ -54,6 +54,16 @@ mod server_order;
 #[cfg(feature = "macros")]
 mod server_results;
 #[cfg(feature = "macros")]
+mod server_rounds;
+#[cfg(all(
+    feature = "macros",
+    feature = "http",
+    feature = "stdio",
+    feature = "sqlite",
+    feature = "postgres"
+))]
+mod server_rounds_across;
+#[cfg(feature = "macros")]
 mod server_sequence;
 #[cfg(feature = "macros")]
 mod server_store;

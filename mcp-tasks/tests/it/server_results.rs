@@ -268,10 +268,11 @@ async fn what_a_tool_needs_has_to_be_declared_by_the_request() {
         ("report", json!({"elicitation": {}, "extensions": {TASKS: {}}}), Ok("task")),
         ("report", tasks.clone(), Err(forms.clone())),
         ("report", json!({"elicitation": {"url": {}}, "extensions": {TASKS: {}}}), Err(forms.clone())),
-        ("report", forms.clone(), Err(tasks.clone())),
-        ("report", json!({}), Err(all_capabilities())),
+        ("report", forms.clone(), Ok("input_required")),
+        ("report", json!({}), Err(forms.clone())),
         ("hopeful", tasks.clone(), Ok("task")),
-        ("hopeful", json!({}), Err(tasks.clone())),
+        ("hopeful", json!({}), Err(forms.clone())),
+        ("hopeful", forms.clone(), Ok("input_required")),
     ];
     for (tool, declared, expected) in table {
         let arguments = json!({"text": "x", "left": 1, "right": 2, "size": "small"});
@@ -439,12 +440,17 @@ impl TaskTool for Misnamed {
 #[tool_type]
 struct NoArguments {}
 
-/// Asks without being a task.
+#[tool_type]
+struct Nested {
+    inner: Approval,
+}
+
+/// Asks for what no form can hold.
 #[task_tool(task = "never")]
 async fn impatient(
     ctx: TaskContext,
     /// Go on?
-    go_on: Input<Approval>,
+    go_on: Input<Nested>,
 ) -> Result<String, ToolError> {
     go_on.ask(&ctx).await?;
     Ok(String::new())

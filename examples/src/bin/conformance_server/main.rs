@@ -96,6 +96,19 @@ async fn multi_input(
     Ok(format!("{name}, confirmed: {confirmed}"))
 }
 
+/// Greets whoever is there, in a task that is made when the name is known.
+#[task_tool(name = "test_tool_with_task", task = "required", ttl = "10m", poll = "200ms")]
+async fn greet_in_a_task(
+    ctx: TaskContext,
+    /// What is your name?
+    #[ask(before_task)]
+    user_name: Input<Name>,
+) -> Result<String, ToolError> {
+    let name =
+        user_name.ask(&ctx).await?.accepted().map_or_else(|| "nobody".to_owned(), |answer| answer.name);
+    Ok(format!("Hello, {name}!"))
+}
+
 /// Waits, unless the task is cancelled.
 async fn pause(ctx: &TaskContext, time: Duration) -> Result<(), Interrupted> {
     tokio::select! {
@@ -180,6 +193,9 @@ async fn serve(store: impl Store, options: &Options) -> Result<(), Failure> {
         .tool::<generic::json_schema>()
         .tool::<generic::sometimes>()
         .tool::<generic::trigger_tool_change>()
+        .tool::<greet_in_a_task>()
+        // Known to everybody: the suite seals nothing that matters.
+        .request_state_key([0; 32])
         .build()
         .await?;
     generic::SERVER.get_or_init(|| server.clone());
