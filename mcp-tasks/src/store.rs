@@ -467,6 +467,9 @@ pub enum StoreErrorKind {
     Locked,
     /// The store cannot be reached or written at the moment. A write that ended so may have been done all the same.
     Unavailable,
+    /// The store can never keep this, as it is too long or has something in it that the store cannot hold. It was not
+    /// written, and trying again is no use.
+    Refused,
     /// What is stored cannot be understood.
     Corrupt,
     /// What is stored comes from a newer version, or from something else altogether.

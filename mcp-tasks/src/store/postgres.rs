@@ -11,13 +11,14 @@ mod schema;
 mod session;
 mod statements;
 mod text;
+mod time;
 #[cfg(feature = "postgres-tls")]
 mod tls;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::oneshot;
@@ -33,6 +34,7 @@ use self::rows::{Insert, Read, Replace, get, read_head, read_params, read_step};
 use self::session::{Connector, Failure, Session};
 use self::statements::{Sql, Statements};
 use self::text::kept;
+use self::time::DatabaseClock;
 use super::row::{Head, integer};
 use super::{
     Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind,
@@ -92,7 +94,7 @@ impl Drop for Listening {
 struct Shared {
     pool: Pool,
     feed: ChangeFeed,
-    ahead_ms: Arc<AtomicI64>,
+    clock: Arc<DatabaseClock>,
     /// Where the database is, for messages.
     place: String,
 }
@@ -194,16 +196,13 @@ impl PostgresStoreBuilder {
         prepared.map_err(|refused| in_database(&place, refused.into_error()))?;
         drop(session);
 
-        let (feed, ahead_ms) = (ChangeFeed::default(), Arc::new(AtomicI64::new(0)));
-        let listener = Listener {
-            connector: Arc::clone(&connector),
-            feed: feed.clone(),
-            ahead_ms: Arc::clone(&ahead_ms),
-        };
+        let (feed, clock) = (ChangeFeed::default(), Arc::<DatabaseClock>::default());
+        let listener =
+            Listener { connector: Arc::clone(&connector), feed: feed.clone(), clock: Arc::clone(&clock) };
         let ear = listener.begin().await.map_err(failed)?;
         let listener = Listening(tokio::spawn(listener.listen(ear)));
         let pool = Pool::new(connector, *connections);
-        let shared = Arc::new(Shared { pool, feed, ahead_ms, place });
+        let shared = Arc::new(Shared { pool, feed, clock, place });
         let open = Open { inserts: Group::start(&shared), replaces: Group::start(&shared), listener };
         Ok(PostgresStore { shared, open: Mutex::new(Some(open)) })
     }
@@ -313,6 +312,11 @@ impl PostgresStore {
     }
 }
 
+/// How often those leases are tried again whose rows are locked, and after what pause. The next renewal of all is the
+/// next chance.
+const RENEW_AGAIN: u32 = 5;
+const RENEW_PAUSE: Duration = Duration::from_millis(100);
+
 /// What is read of each task's steps.
 type Steps = BTreeMap<String, Result<Vec<StepRecord>, StoreError>>;
 
@@ -347,7 +351,8 @@ type Taken = (i64, i64, TaskRecord);
 async fn claim(shared: &Shared, claim: &Claim) -> Result<(Vec<Taken>, usize), StoreError> {
     let (now, until) = (claim.now.unix_millis(), claim.until.unix_millis());
     let limit = i64::try_from(claim.limit).unwrap_or(i64::MAX);
-    let rows = shared.pool.write(Sql::Claim, &[&now, &limit, &kept(&claim.worker), &until]).await;
+    let believed = shared.clock.now_ms();
+    let rows = shared.pool.write(Sql::Claim, &[&now, &limit, &kept(&claim.worker), &until, &believed]).await;
     let rows = rows.map_err(|failure| shared.not_written(failure))?;
     let (mut taken, mut unreadable, mut with_steps) = (Vec::new(), Vec::new(), Vec::new());
     for row in &rows {
@@ -480,10 +485,36 @@ impl Store for PostgresStore {
     async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
         let (worker, until) = (kept(worker), until.unix_millis());
         let ids: Vec<_> = ids.iter().map(|id| kept(id.as_str())).collect();
-        // Nothing is told of it, so that it may be given up half-way, and to say it twice does no harm.
-        let rows = self.shared.read(Sql::Renew, &[&worker, &ids, &until]).await?;
-        let renewed = rows.first().map_or(Ok(0), |row| get::<i64>(row, 0))?;
-        Ok(u64::try_from(renewed).unwrap_or(0))
+        let mut missing: Vec<&str> = ids.iter().map(|id| &**id).collect();
+        let mut renewed = 0;
+        for tried in 0..=RENEW_AGAIN {
+            // Nothing is told of it, so that it may be given up half-way, and to say it twice does no harm.
+            let believed = self.shared.clock.now_ms();
+            let rows = self.shared.read(Sql::Renew, &[&worker, &missing, &until, &believed]).await?;
+            renewed += rows.len() as u64;
+            let done: BTreeSet<String> = rows.iter().map(|row| get(row, 0)).collect::<Result<_, _>>()?;
+            missing.retain(|id| !done.contains(*id));
+            if missing.is_empty() {
+                break;
+            }
+            // What is locked keeps nobody else waiting, and while it is, nobody can take it over.
+            let held = self.shared.read(Sql::Held, &[&worker, &missing]).await?;
+            let held: BTreeSet<String> = held.iter().map(|row| get(row, 0)).collect::<Result<_, _>>()?;
+            missing.retain(|id| held.contains(*id));
+            if missing.is_empty() {
+                break;
+            }
+            if tried < RENEW_AGAIN {
+                // Nothing tells when a lock is given back.
+                tokio::time::sleep(RENEW_PAUSE).await;
+            } else {
+                tracing::warn!(
+                    tasks = missing.len(),
+                    "leases are not renewed yet, since their rows are locked"
+                );
+            }
+        }
+        Ok(renewed)
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
@@ -593,7 +624,7 @@ impl Store for PostgresStore {
     }
 
     fn clock_ahead_ms(&self) -> i64 {
-        self.shared.ahead_ms.load(Ordering::Relaxed)
+        self.shared.clock.ahead_ms()
     }
 
     fn is_shared(&self) -> bool {

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_tasks::store::{Change, Parts};
+use mcp_tasks::store::{Change, Claim, Parts};
+use mcp_tasks::types::{TaskId, Timestamp};
 use mcp_tasks::{PostgresStore, Store, StoreErrorKind};
 use tokio::io::copy;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, UnixStream};
 use tokio::sync::watch;
 
-use crate::postgres::{fresh, heard, is_there, skipped, url};
+use crate::postgres::{client, fresh, heard, is_there, skipped, url};
 use crate::postgres_cluster::Cluster;
 use crate::support::record;
 
@@ -188,7 +189,7 @@ async fn dropped_store_leaves_no_connection_behind() {
     let place = fresh();
     let name = format!("of_{}", place.schema);
     let named = format!("{}&application_name={name}", url());
-    let client = crate::postgres::client(url()).await;
+    let client = client(url()).await;
     let connections = async || {
         let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
         client.query(count, &[&name]).await.unwrap()[0].get::<_, i64>(0)
@@ -203,4 +204,133 @@ async fn dropped_store_leaves_no_connection_behind() {
         }
     };
     tokio::time::timeout(Duration::from_secs(30), gone).await.unwrap();
+}
+
+/// A store whose database has a clock that the test sets, as many milliseconds off as the table says.
+async fn with_a_clock(cluster: &Cluster, off_ms: i64) -> (PostgresStore, tokio_postgres::Client) {
+    let behind = client(&cluster.url()).await;
+    let make = format!(
+        "CREATE SCHEMA IF NOT EXISTS fake; CREATE TABLE IF NOT EXISTS fake.off (ms bigint); DELETE FROM fake.off; \
+         INSERT INTO fake.off VALUES ({off_ms}); CREATE OR REPLACE FUNCTION fake.clock_timestamp() RETURNS timestamptz \
+         LANGUAGE sql VOLATILE AS \
+         'SELECT pg_catalog.clock_timestamp() + (SELECT ms FROM fake.off) * interval ''1 millisecond'''"
+    );
+    behind.batch_execute(&make).await.unwrap();
+    let url = format!("{}&options=-csearch_path%3Dfake,pg_catalog", cluster.url());
+    (PostgresStore::open(&url).await.unwrap(), behind)
+}
+
+/// S-36: what a process takes for the time may be a minute wrong; leases end when they end in the database.
+#[tokio::test]
+async fn live_lease_is_not_taken_over_by_a_process_whose_clock_has_jumped() {
+    let Some(cluster) = cluster() else { return };
+    let (store, behind) = with_a_clock(&cluster, 0).await;
+    let now = "SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::int8";
+    let now: i64 = behind.query_one(now, &[]).await.unwrap().get(0);
+    let at = |millis: i64| Timestamp::from_unix_millis(now + millis);
+    store.insert(record("tsk_1")).await.unwrap();
+    assert_eq!(store.claim(Claim::new("one", at(0), at(30_000), 1)).await.unwrap().len(), 1);
+    // As when ours went forward by a minute.
+    behind.batch_execute("UPDATE fake.off SET ms = -60000").await.unwrap();
+    let claim = Claim::new("two", at(40_000), at(70_000), 1);
+    assert_eq!(store.claim(claim).await.unwrap(), []);
+    assert_eq!(store.renew("one", &["tsk_1".into()], &at(90_000)).await.unwrap(), 1);
+    let kept = store.load(&"tsk_1".into(), Parts::Head).await.unwrap().unwrap();
+    let until = kept.lease.as_ref().unwrap().until.unix_millis();
+    assert!((until - now - 30_000).abs() < 5_000, "{}", until - now);
+}
+
+/// S-36: clocks are compared however much there is to hear.
+#[tokio::test]
+async fn clocks_are_compared_while_others_tell_without_end() {
+    let Some(cluster) = cluster() else { return };
+    let (store, behind) = with_a_clock(&cluster, 0).await;
+    assert!(store.clock_ahead_ms().abs() < 1_000);
+    behind.batch_execute("UPDATE fake.off SET ms = -60000").await.unwrap();
+    let told = async {
+        while store.clock_ahead_ms() > -50_000 {
+            behind.batch_execute("NOTIFY \"mcp-tasks.mcp_tasks\", 'they c1 a'").await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), told).await.unwrap();
+}
+
+/// S-36: one row that somebody has locked keeps neither the leases of the others from being renewed, nor their writes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn locked_row_keeps_only_its_own_task_waiting() {
+    let Some(cluster) = cluster() else { return };
+    let store = Arc::new(PostgresStore::builder(&cluster.url()).connections(2).open().await.unwrap());
+    let at = |millis: i64| Timestamp::from_unix_millis(1_767_225_600_000 + millis);
+    for number in 0..20 {
+        store.insert(record(&format!("tsk_{number}"))).await.unwrap();
+    }
+    let claimed = store.claim(Claim::new("one", at(0), at(30_000), 20)).await.unwrap();
+    let mut holder = client(&cluster.url()).await;
+    let lock = holder.transaction().await.unwrap();
+    lock.execute("SELECT FROM mcp_tasks.tasks WHERE id = 'tsk_7' FOR UPDATE", &[]).await.unwrap();
+
+    let ids: Vec<TaskId> = claimed.iter().map(|task| task.id.clone()).collect();
+    assert_eq!(store.renew("one", &ids, &at(60_000)).await.unwrap(), 19);
+    let mut writes: Vec<_> = claimed
+        .iter()
+        .map(|task| {
+            let (store, mut next) = (Arc::clone(&store), mcp_tasks::TaskRecord::clone(task));
+            let version = next.version;
+            next.version += 1;
+            (next.id.clone(), tokio::spawn(async move { store.replace(next, version).await }))
+        })
+        .collect();
+    let locked = writes.remove(writes.iter().position(|(id, _)| id.as_str() == "tsk_7").unwrap()).1;
+    for (id, write) in writes {
+        assert_eq!(write.await.unwrap().unwrap().id, id);
+    }
+    assert!(!locked.is_finished());
+    lock.rollback().await.unwrap();
+    assert_eq!(locked.await.unwrap().unwrap().id.as_str(), "tsk_7");
+    assert_eq!(store.renew("one", &ids, &at(60_000)).await.unwrap(), 20);
+}
+
+/// S-37: a database whose encoding cannot keep every text is refused before anything is kept in it.
+#[tokio::test]
+async fn database_that_cannot_keep_every_text_is_refused() {
+    let Some(cluster) = cluster() else { return };
+    let behind = client(&cluster.url()).await;
+    let make = "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'";
+    behind.batch_execute(make).await.unwrap();
+    let url = cluster.url().replace("/postgres?", "/latin?");
+    let err = PostgresStore::open(&url).await.unwrap_err();
+    assert_eq!(err.kind(), StoreErrorKind::Unsupported, "{err:?}");
+    assert!(err.to_string().contains("LATIN1"), "{err}");
+}
+
+/// S-37: what the database can never keep is told apart from a database that fails, and no row's contents are in the
+/// error.
+#[tokio::test]
+async fn what_the_database_cannot_keep_is_an_error_that_stays_one() {
+    let Some(cluster) = cluster() else { return };
+    let store = PostgresStore::open(&cluster.url()).await.unwrap();
+    let behind = client(&cluster.url()).await;
+    let refuse = "ALTER TABLE mcp_tasks.tasks ADD CHECK (id <> 'tsk_1')";
+    behind.batch_execute(refuse).await.unwrap();
+    let err = store.insert(record("tsk_1")).await.unwrap_err();
+    assert_eq!(err.kind(), StoreErrorKind::Refused, "{err:?}");
+    let told = format!("{err:?}");
+    assert!(told.contains("23514") && !told.contains("Failing row"), "{told}");
+}
+
+/// P045: records that come together and are more than one message to the database may hold are kept all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn large_records_that_come_together_are_all_kept() {
+    let Some(cluster) = cluster() else { return };
+    let store = Arc::new(PostgresStore::open(&cluster.url()).await.unwrap());
+    let inserts: Vec<_> = (0..12)
+        .map(|number| {
+            let (store, mut record) = (Arc::clone(&store), record(&format!("tsk_{number}")));
+            record.status_message = Some("x".repeat(4 << 20));
+            tokio::spawn(async move { store.insert(record).await })
+        })
+        .collect();
+    for insert in inserts {
+        insert.await.unwrap().unwrap();
+    }
 }

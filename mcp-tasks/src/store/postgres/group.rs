@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::Shared;
+use super::pool::Locked;
 use super::session::Failure;
 use super::text::kept;
 use crate::record::{SharedRecord, TaskRecord};
@@ -19,6 +20,10 @@ use crate::store::StoreError;
 
 /// How many writes are one statement at most, so that the first of them does not wait for ever.
 const MAX_GROUP: usize = 128;
+
+/// How many bytes of records are one statement at most, unless it is one record: a value of PostgreSQL's, and a message
+/// to it, ends at a gigabyte.
+const MAX_BYTES: usize = 16 << 20;
 
 /// How much can be told at once of a group: PostgreSQL takes less than 8000 bytes, of which who tells has some.
 const MAX_TOLD: usize = 7_800;
@@ -31,6 +36,9 @@ pub(super) trait Work: Send + Sync + 'static {
     type Said: Send;
 
     fn id(&self) -> &TaskId;
+
+    /// About how large it is.
+    fn bytes(&self) -> usize;
 
     /// Writes all of them, which have different ids, and gives for each what was said of it.
     fn write(
@@ -112,12 +120,13 @@ fn next_group<W: Work>(waiting: &mut VecDeque<Job<W>>) -> Vec<Job<W>> {
     let mut ids = BTreeSet::new();
     let mut group = Vec::new();
     let mut later = VecDeque::new();
-    let mut told = 0;
+    let (mut told, mut bytes) = (0, 0);
     while group.len() < MAX_GROUP
         && let Some(job) = waiting.pop_front()
     {
         told += kept(job.work.id().as_str()).len() + TOLD_BESIDES;
-        if told > MAX_TOLD && !group.is_empty() {
+        bytes += job.work.bytes();
+        if (told > MAX_TOLD || bytes > MAX_BYTES) && !group.is_empty() {
             waiting.push_front(job);
             break;
         }
@@ -133,22 +142,43 @@ fn next_group<W: Work>(waiting: &mut VecDeque<Job<W>>) -> Vec<Job<W>> {
     group
 }
 
-async fn write<W: Work>(shared: &Shared, mut group: Vec<Job<W>>) {
+async fn write<W: Work>(shared: &Arc<Shared>, mut group: Vec<Job<W>>) {
     let failure = match try_write(shared, &group).await {
         Ok(said) => return answer(shared, group, said),
         Err(failure) => failure,
     };
-    if failure.is_lost() || group.len() == 1 {
+    if failure.is_lost() {
         return refuse(shared, group, &failure);
     }
-    // One of them, perhaps too long for an index, spoils it for all.
+    if group.len() == 1 {
+        return write_or_refuse(shared, group, failure);
+    }
+    // One of them, perhaps locked by somebody else, spoils it for all.
     while let Some(job) = group.pop() {
         let job = vec![job];
         match try_write(shared, &job).await {
             Ok(said) => answer(shared, job, said),
-            Err(failure) => refuse(shared, job, &failure),
+            Err(failure) => write_or_refuse(shared, job, failure),
         }
     }
+}
+
+/// What is locked waits apart from the others, who are behind it.
+fn write_or_refuse<W: Work>(shared: &Arc<Shared>, job: Vec<Job<W>>, failure: Failure) {
+    if !failure.is_locked() {
+        return refuse(shared, job, &failure);
+    }
+    let waiting = Arc::clone(shared);
+    shared.pool.runtime().spawn(async move {
+        let mut locked = Locked::new();
+        loop {
+            match try_write(&waiting, &job).await {
+                Ok(said) => return answer(&waiting, job, said),
+                Err(failure) if locked.again(&failure).await => {}
+                Err(failure) => return refuse(&waiting, job, &failure),
+            }
+        }
+    });
 }
 
 async fn try_write<W: Work>(shared: &Shared, group: &[Job<W>]) -> Result<Vec<W::Said>, Failure> {

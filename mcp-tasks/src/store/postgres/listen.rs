@@ -1,25 +1,25 @@
-//! What other processes tell, and what time it is in the database.
+//! What other processes tell, and comparing clocks with the database.
 //!
 //! Listening takes a connection of its own, since what is told comes over the one that asked for it. When it is lost it
 //! is made again, and whoever listens here is told that changes were missed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mcp_tasks_types::TaskId;
 use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_postgres::AsyncMessage;
 
 use super::session::{Connector, Failure, Session};
 use super::statements::{Sql, Statements};
 use super::text::{SEPARATOR, original};
-use crate::clock::{Clock as _, SystemClock};
+use super::time::DatabaseClock;
 use crate::error::with_causes;
 use crate::store::{Change, ChangeFeed};
 
 /// How often the clocks are compared. A connection that died without a word is found out by it as well.
-const COMPARE_EVERY: Duration = Duration::from_secs(10);
+const COMPARE_EVERY: Duration = Duration::from_secs(5);
 /// How long the first try to connect again is put off, and how long the later ones are at most.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
@@ -27,7 +27,7 @@ const BACK_OFF: (Duration, Duration) = (Duration::from_millis(20), Duration::fro
 pub(super) struct Listener {
     pub(super) connector: Arc<Connector>,
     pub(super) feed: ChangeFeed,
-    pub(super) ahead_ms: Arc<AtomicI64>,
+    pub(super) clock: Arc<DatabaseClock>,
 }
 
 /// A connection that listens.
@@ -73,40 +73,40 @@ impl Listener {
 
     /// Passes on what this connection hears, until it is lost. Gives why, where that is known.
     async fn hear(&self, mut ear: Ear) -> Option<Failure> {
+        let mut compare = interval(COMPARE_EVERY);
+        compare.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            match tokio::time::timeout(COMPARE_EVERY, ear.messages.recv()).await {
-                Ok(Some(AsyncMessage::Notification(notification))) => {
-                    for change in read(&self.connector.statements, notification.payload()) {
-                        self.feed.send(change);
-                    }
-                }
-                Ok(Some(_)) => {}
-                Ok(None) => return None,
-                Err(_) => {
+            tokio::select! {
+                // Before what is told, which may never end.
+                biased;
+                _ = compare.tick() => {
                     if let Err(failure) = self.compare_clocks(&ear.session).await {
                         return Some(failure);
                     }
                 }
+                message = ear.messages.recv() => match message {
+                    Some(AsyncMessage::Notification(notification)) => {
+                        for change in read(&self.connector.statements, notification.payload()) {
+                            self.feed.send(change);
+                        }
+                    }
+                    Some(_) => {}
+                    None => return None,
+                },
             }
         }
     }
 
-    /// Finds out by how much the database's clock is ahead of ours.
+    /// Finds out what time it is in the database.
     async fn compare_clocks(&self, session: &Session) -> Result<(), Failure> {
-        let clock = SystemClock::new();
-        let before = clock.now_millis();
+        let before = Instant::now();
         let rows = session.query(Sql::Now, &[]).await?;
-        let after = clock.now_millis();
+        let after = Instant::now();
         if let Some(theirs) = rows.first().and_then(|row| row.try_get::<_, i64>(0).ok()) {
-            self.ahead_ms.store(ahead_ms(before, theirs, after), Ordering::Relaxed);
+            self.clock.set(before, theirs, after);
         }
         Ok(())
     }
-}
-
-/// By how much a clock is ahead that was read between two readings of ours; nothing where that explains the difference.
-fn ahead_ms(before: i64, theirs: i64, after: i64) -> i64 {
-    if (before - 1..=after + 1).contains(&theirs) { 0 } else { theirs - (before + (after - before) / 2) }
 }
 
 /// What is told, by somebody else.
@@ -149,13 +149,5 @@ mod tests {
         ] {
             assert_eq!(read(&statements, payload).collect::<Vec<_>>(), wanted, "{payload}");
         }
-    }
-
-    #[test]
-    fn clocks_that_agree_as_far_as_can_be_told_are_the_same() {
-        assert_eq!(ahead_ms(100, 100, 100), 0);
-        assert_eq!(ahead_ms(100, 101, 100), 0);
-        assert_eq!(ahead_ms(100, 90, 110), -15);
-        assert_eq!(ahead_ms(100, 5_105, 110), 5_000);
     }
 }

@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::session::{Connector, Failure, Session};
 use super::statements::Sql;
 use crate::BoxFuture;
+
+/// For how long a lock is asked for, and the first and the longest pause after it was not given.
+const LOCK_PATIENCE: Duration = Duration::from_secs(15);
+const LOCK_PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
 pub(super) struct Pool {
     connector: Arc<Connector>,
@@ -46,7 +52,7 @@ impl Pool {
         &self.runtime
     }
 
-    /// Says a statement that changes something, once.
+    /// Says a statement that changes something, until it gets the locks that it needs.
     pub(super) fn write<'p>(
         &'p self,
         sql: Sql,
@@ -54,9 +60,28 @@ impl Pool {
     ) -> BoxFuture<'p, Result<Vec<Row>, Failure>> {
         // What the client keeps while it waits is large, and would be a part of every call of the store.
         Box::pin(async move {
-            let place = self.place();
-            self.session(place.0).await?.query(sql, params).await
+            let mut locked = Locked::new();
+            loop {
+                match self.say(sql, params).await {
+                    Err(failure) if locked.again(&failure).await => {}
+                    done => return done,
+                }
+            }
         })
+    }
+
+    /// Says a statement that changes something, once.
+    pub(super) fn write_once<'p>(
+        &'p self,
+        sql: Sql,
+        params: &'p [&'p (dyn ToSql + Sync)],
+    ) -> BoxFuture<'p, Result<Vec<Row>, Failure>> {
+        Box::pin(self.say(sql, params))
+    }
+
+    async fn say(&self, sql: Sql, params: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Failure> {
+        let place = self.place();
+        self.session(place.0).await?.query(sql, params).await
     }
 
     /// Says a statement that changes nothing, once more if the connection was lost, as after a restart of the server.
@@ -101,5 +126,28 @@ impl Pool {
         for slot in &self.slots {
             drop(slot.session.lock().await.take());
         }
+    }
+}
+
+/// Waiting for locks that somebody else has, but not for ever.
+pub(super) struct Locked {
+    begun: Instant,
+    pause: Duration,
+}
+
+impl Locked {
+    pub(super) fn new() -> Self {
+        Self { begun: Instant::now(), pause: LOCK_PAUSE.0 }
+    }
+
+    /// Whether it failed for a lock alone and is to be tried again, after a while.
+    pub(super) async fn again(&mut self, failure: &Failure) -> bool {
+        if !failure.is_locked() || self.begun.elapsed() > LOCK_PATIENCE {
+            return false;
+        }
+        // Nothing tells when a lock is given back.
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(LOCK_PAUSE.1);
+        true
     }
 }

@@ -25,6 +25,12 @@ pub(super) struct Insert {
 impl Work for Insert {
     type Said = bool;
 
+    fn bytes(&self) -> usize {
+        let params = self.params.as_ref().map_or(0, |params| params.as_str().len());
+        let step = |step: &StepRecord| step.name.len() + step.fingerprint.len() + step.value.as_str().len();
+        self.head.text.len() + params + self.steps.iter().map(step).sum::<usize>()
+    }
+
     fn id(&self) -> &TaskId {
         &self.head.record.id
     }
@@ -81,7 +87,7 @@ impl Work for Insert {
         } else {
             (Sql::InsertWithSteps, &columns[..])
         };
-        let rows = shared.pool.write(sql, columns).await?;
+        let rows = shared.pool.write_once(sql, columns).await?;
         let made: Vec<&str> = list(&rows, 0)?;
         Ok(ids.iter().map(|id| made.contains(&&**id)).collect())
     }
@@ -117,6 +123,10 @@ pub(super) enum Replaced {
 impl Work for Replace {
     type Said = Replaced;
 
+    fn bytes(&self) -> usize {
+        self.head.text.len()
+    }
+
     fn id(&self) -> &TaskId {
         &self.head.record.id
     }
@@ -131,7 +141,7 @@ impl Work for Replace {
         let forgotten: Vec<bool> = records().map(|record| record.forgotten_at.is_some()).collect();
         let rows = shared
             .pool
-            .write(
+            .write_once(
                 Sql::Replace,
                 &[
                     &ids,

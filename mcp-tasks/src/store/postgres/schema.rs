@@ -32,11 +32,20 @@ impl From<Failure> for Refused {
 
 /// Makes the tables, or what is missing of them, in one transaction.
 pub(super) async fn prepare(session: &Session, schema: &str) -> Result<(), Refused> {
+    let encoding = session.query_once("SELECT current_setting('server_encoding')", &[]).await?;
+    let encoding: &str = encoding.first().and_then(|row| row.try_get(0).ok()).unwrap_or_default();
+    if encoding != "UTF8" {
+        let message = format!(
+            "the database's encoding is {encoding}, which cannot keep every text: make one with ENCODING 'UTF8'"
+        );
+        return Err(Refused::Unsupported(message));
+    }
     if version(session, schema).await? == Some(MIGRATIONS.len()) {
         // Neither a lock nor the right to make tables is needed then.
         return Ok(());
     }
-    session.execute("BEGIN").await?;
+    // Others that make the tables are waited for.
+    session.execute("BEGIN; SET LOCAL lock_timeout = 0").await?;
     let migrated = migrate(session, schema).await;
     session.execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
     migrated

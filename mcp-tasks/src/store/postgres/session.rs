@@ -1,6 +1,6 @@
 //! One connection to the server: how it is made and set up, its prepared statements, and what can go wrong with it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OnceCell, mpsc};
+use tokio::task::AbortHandle;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row, Socket, Statement};
@@ -21,11 +22,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What every connection begins with. Plans go by index whatever the statistics say: those of a table that has just
 /// been filled are of an empty one, whose plan would read all of it. So one plan is as good for all parameters, and is
 /// made once. What was committed is on disk, also where the server's settings would have it otherwise. The time limit is
-/// shorter than our own, so that what we gave up does not happen later.
-const SETUP: &str = "SET statement_timeout = '20s'; SET default_transaction_isolation = 'read committed'; \
+/// shorter than our own, so that what was begun is mostly over when we give up; what waits behind it in the server may
+/// still be done, as with every write whose answer is lost. Locks are waited for shortly: see `statements`.
+const SETUP: &str = "SET statement_timeout = '20s'; SET lock_timeout = '100ms'; SET default_transaction_isolation = 'read committed'; \
      SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; \
      SET jit = off; SET plan_cache_mode = force_generic_plan; \
      SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+
+/// The code of a lock that was not given in time.
+const LOCKED: &str = "55P03";
 
 /// How connections are made.
 pub(super) struct Connector {
@@ -56,6 +61,11 @@ impl Failure {
         }
     }
 
+    /// Whether it was not done since somebody else has locked what it needs.
+    pub(super) fn is_locked(&self) -> bool {
+        matches!(self, Self::Postgres(err) if err.code().is_some_and(|code| code.code() == LOCKED))
+    }
+
     pub(super) fn into_error(self) -> StoreError {
         let (kind, message) = match &self {
             Self::Closed => return StoreError::new(StoreErrorKind::Unavailable, "the store is closed"),
@@ -68,6 +78,11 @@ impl Failure {
                 }
                 Some(code) if code.starts_with("57P") => {
                     (StoreErrorKind::Unavailable, "the database is starting or ending")
+                }
+                Some(LOCKED) => (StoreErrorKind::Unavailable, "somebody else has locked the rows"),
+                // Values and limits: it would be the same with the next try.
+                Some(code) if ["22", "23", "54"].iter().any(|class| code.starts_with(class)) => {
+                    (StoreErrorKind::Refused, "the database cannot keep that")
                 }
                 Some(_) => (StoreErrorKind::Unavailable, "the database failed"),
             },
@@ -90,19 +105,25 @@ struct Causes(Arc<tokio_postgres::Error>);
 
 impl fmt::Display for Causes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        let Some(err) = self.0.as_db_error() else { return self.0.fmt(f) };
+        // Not its details and hints, which have what is in the rows.
+        write!(f, "{}: ", err.code().code())?;
+        err.message()
+            .chars()
+            .try_for_each(|letter| f.write_char(if letter.is_control() { ' ' } else { letter }))
     }
 }
 
 impl fmt::Debug for Causes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        fmt::Display::fmt(self, f)
     }
 }
 
 impl std::error::Error for Causes {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
+        // What the server says is said.
+        if self.0.as_db_error().is_some() { None } else { self.0.source() }
     }
 }
 
@@ -113,6 +134,8 @@ pub(super) struct Session {
     prepared: [OnceCell<Statement>; COUNT],
     /// It did not answer once.
     is_stuck: AtomicBool,
+    /// What moves its bytes.
+    driver: AbortHandle,
 }
 
 impl Session {
@@ -123,11 +146,13 @@ impl Session {
     ) -> Result<Self, Failure> {
         let client = connect(connector, messages);
         let client = tokio::time::timeout(PATIENCE, client).await.map_err(|_| Failure::TimedOut)??;
+        let (client, driver) = client;
         let session = Self {
             client,
             statements: connector.statements.clone(),
             prepared: std::array::from_fn(|_| OnceCell::new()),
             is_stuck: AtomicBool::new(false),
+            driver,
         };
         session.execute(SETUP).await?;
         Ok(session)
@@ -169,6 +194,8 @@ impl Session {
             Ok(answer) => answer.map_err(Failure::from),
             Err(_) => {
                 self.is_stuck.store(true, Ordering::Relaxed);
+                // What has not gone out yet never will.
+                self.driver.abort();
                 Err(Failure::TimedOut)
             }
         }
@@ -179,7 +206,7 @@ impl Session {
 async fn connect(
     connector: &Connector,
     messages: Option<mpsc::UnboundedSender<AsyncMessage>>,
-) -> Result<Client, tokio_postgres::Error> {
+) -> Result<(Client, AbortHandle), tokio_postgres::Error> {
     connect_with(&connector.config, NoTls, messages).await
 }
 
@@ -187,7 +214,7 @@ async fn connect(
 async fn connect(
     connector: &Connector,
     messages: Option<mpsc::UnboundedSender<AsyncMessage>>,
-) -> Result<Client, tokio_postgres::Error> {
+) -> Result<(Client, AbortHandle), tokio_postgres::Error> {
     match connector.config.get_ssl_mode() {
         tokio_postgres::config::SslMode::Disable => connect_with(&connector.config, NoTls, messages).await,
         _ => connect_with(&connector.config, connector.tls.clone(), messages).await,
@@ -198,14 +225,14 @@ async fn connect_with<T>(
     config: &Config,
     tls: T,
     messages: Option<mpsc::UnboundedSender<AsyncMessage>>,
-) -> Result<Client, tokio_postgres::Error>
+) -> Result<(Client, AbortHandle), tokio_postgres::Error>
 where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
 {
     let (client, connection) = config.connect(tls).await?;
-    tokio::spawn(drive(connection, messages));
-    Ok(client)
+    let driver = tokio::spawn(drive(connection, messages));
+    Ok((client, driver.abort_handle()))
 }
 
 /// Moves bytes until the client is dropped or the connection fails, of which its callers hear.

@@ -1,6 +1,9 @@
 //! What is said to the database. Each call of the store is one statement, which is a transaction by itself, so that no
 //! lock outlives a process that stalls, and a pipeline of several callers' statements is no danger.
 //!
+//! No statement waits long for a row that somebody else has locked, since others' statements may be behind it on its
+//! connection: it fails, has done nothing, and is said again.
+//!
 //! What others are told is part of the statement that changes it. Rows are locked in the order of their ids, so that
 //! two statements never wait for each other.
 
@@ -21,6 +24,7 @@ pub(super) enum Sql {
     Claim,
     SetAside,
     Renew,
+    Held,
     Due,
     Next,
     FindCall,
@@ -61,6 +65,19 @@ macro_rules! tell {
 macro_rules! tell_all {
     ($letter:literal) => {
         concat!("pg_notify('{c}', '{o} ' || string_agg(", item!($letter), ", E'\\x01,'))::text")
+    };
+}
+
+/// What the time in `$believed`, which the process takes for the database's, has to be put right by. How exactly it
+/// can be read, and what a statement takes to get here, is no difference of clocks.
+macro_rules! wrong_by {
+    ($believed:literal) => {
+        concat!(
+            "(SELECT CASE WHEN wrong BETWEEN -500 AND 5000 THEN 0 ELSE wrong END FROM \
+             (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 - ",
+            $believed,
+            " AS wrong) AS compared)"
+        )
     };
 }
 
@@ -151,10 +168,14 @@ const TEXTS: [(Sql, &str); COUNT] = [
         Sql::Claim,
         concat!(
             "WITH free AS (SELECT id, lease_worker, lease_until FROM {s}.tasks WHERE live AND NOT parked \
-             AND lease_until <= $1 AND format <= {f} ORDER BY lease_until, created_at, id LIMIT $2 \
+             AND lease_until <= $1 + ",
+            wrong_by!("$5"),
+            " AND format <= {f} ORDER BY lease_until, created_at, id LIMIT $2 \
              FOR UPDATE SKIP LOCKED), \
              taken AS (UPDATE {s}.tasks AS task SET version = version + 1, fence = fence + 1, \
-             attempt = attempt + 1, lease_worker = $3, lease_until = $4 FROM free WHERE task.id = free.id \
+             attempt = attempt + 1, lease_worker = $3, lease_until = $4 + ",
+            wrong_by!("$5"),
+            " FROM free WHERE task.id = free.id \
              RETURNING task.id, record, version, fence, attempt, task.lease_worker, task.lease_until, params, \
              free.lease_until AS free_since, free.lease_worker IS NOT NULL AS overtaken) \
              SELECT ",
@@ -172,11 +193,15 @@ const TEXTS: [(Sql, &str); COUNT] = [
     ),
     (
         Sql::Renew,
-        "WITH held AS (SELECT id FROM {s}.tasks WHERE id = ANY($2::text[]) AND lease_worker = $1 ORDER BY id \
-         FOR UPDATE), \
-         renewed AS (UPDATE {s}.tasks AS task SET lease_until = $3 FROM held WHERE task.id = held.id RETURNING 1) \
-         SELECT count(*) FROM renewed",
+        concat!(
+            "WITH held AS (SELECT id FROM {s}.tasks WHERE id = ANY($2::text[]) AND lease_worker = $1 ORDER BY id \
+             FOR UPDATE SKIP LOCKED) \
+             UPDATE {s}.tasks AS task SET lease_until = $3 + ",
+            wrong_by!("$4"),
+            " FROM held WHERE task.id = held.id RETURNING task.id"
+        ),
     ),
+    (Sql::Held, "SELECT id FROM {s}.tasks WHERE id = ANY($2::text[]) AND lease_worker = $1"),
     (
         Sql::Due,
         concat!(
