@@ -394,6 +394,12 @@ impl Engine {
         Ok(page)
     }
 
+    /// Waits this many milliseconds of the engine's time.
+    pub(crate) async fn pause(&self, millis: u64) {
+        let core = &self.core;
+        core.clock.sleep_until(&crate::clock::after(&core.now(), millis)).await;
+    }
+
     /// How many bodies run in this process.
     #[must_use]
     pub fn running(&self) -> usize {

@@ -37,7 +37,8 @@ use mcp_tasks_types::v2026_07_28::{self, Implementation};
 use tokio::sync::watch;
 
 use self::{
-    admission::Rules, discover::Prepared, identity::Identity, routing::ReceivedHeaders, states::States,
+    admission::Rules, discover::Prepared, identity::Identity, listen::Places, routing::ReceivedHeaders,
+    states::States,
 };
 pub use self::{
     builder::ServerBuilder,
@@ -91,6 +92,8 @@ struct Inner {
     states: States,
     /// Whether subscriptions have to end.
     ending: watch::Sender<bool>,
+    places: Places,
+    max_subscription_ms: Option<u64>,
 }
 
 impl Server {

@@ -10,6 +10,7 @@ use super::{
     admission::Rules,
     discover::Prepared,
     identity::Identity,
+    listen::Places,
     states::{MIN_KEY_BYTES, States},
     tools,
 };
@@ -25,6 +26,8 @@ use crate::{
 /// How long clients may keep the answers of discover and `tools/list`: five minutes.
 const CACHE_TTL_MS: u64 = 300_000;
 
+const HOUR_MS: u64 = 3_600_000;
+
 /// A server that is being put together; without a store it forgets everything with the process.
 #[must_use]
 pub struct ServerBuilder {
@@ -39,6 +42,9 @@ pub struct ServerBuilder {
     lenient_inputs: bool,
     request_state_key: Option<Vec<u8>>,
     cache_ttl_ms: u64,
+    max_subscriptions_of_owner: usize,
+    max_subscriptions: usize,
+    max_subscription_ms: Option<u64>,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -62,6 +68,9 @@ impl ServerBuilder {
             lenient_inputs: false,
             request_state_key: None,
             cache_ttl_ms: CACHE_TTL_MS,
+            max_subscriptions_of_owner: 1_000,
+            max_subscriptions: 10_000,
+            max_subscription_ms: Some(HOUR_MS),
         }
     }
 
@@ -172,6 +181,27 @@ impl ServerBuilder {
         self.with_engine(move |engine| engine.round_ms(milliseconds))
     }
 
+    /// How many subscriptions an owner may have at a time: 1,000, unless set. Without authentication all callers are one
+    /// owner.
+    pub fn max_subscriptions_of_owner(mut self, subscriptions: usize) -> Self {
+        self.max_subscriptions_of_owner = subscriptions;
+        self
+    }
+
+    /// How many subscriptions there may be at a time: 10,000, unless set. Each holds a connection and hears of every
+    /// change in the store.
+    pub fn max_subscriptions(mut self, subscriptions: usize) -> Self {
+        self.max_subscriptions = subscriptions;
+        self
+    }
+
+    /// How long a subscription over HTTP goes on before it ends with its result and the client has to ask again, with
+    /// credentials that are good then: an hour, unless set; without limit with `None`.
+    pub fn max_subscription_ms(mut self, milliseconds: impl Into<Option<u64>>) -> Self {
+        self.max_subscription_ms = milliseconds.into();
+        self
+    }
+
     /// How long clients may keep the answers of discover and `tools/list`.
     pub fn cache_ttl_ms(mut self, milliseconds: u64) -> Self {
         self.cache_ttl_ms = milliseconds;
@@ -215,6 +245,8 @@ impl ServerBuilder {
                 lenient_inputs: self.lenient_inputs,
                 states,
                 ending: watch::Sender::new(false),
+                places: Places::new(self.max_subscriptions_of_owner, self.max_subscriptions),
+                max_subscription_ms: self.max_subscription_ms,
             }),
         })
     }

@@ -3,7 +3,9 @@
 //! A subscription lives as long as its request. Nothing of it is kept anywhere else, and ending it touches no task.
 //! There is no replay: whoever listens again is told the present state first (S-25, S-26).
 
-use std::collections::BTreeSet;
+mod places;
+
+use std::{collections::BTreeSet, pin::pin};
 
 use mcp_tasks_types::{
     RawObject, TaskId,
@@ -17,6 +19,7 @@ use mcp_tasks_types::{
 };
 use serde::Serialize;
 
+pub(super) use self::places::Places;
 use super::{
     Inner, RequestContext, capability, envelope::Request, outgoing::Outgoing, params::typed,
     refusal::Refusal, tasks::snapshot,
@@ -62,6 +65,9 @@ impl Inner {
         let Some(outgoing) = context.outgoing() else {
             return Err(Refusal::InvalidRequest("there is nothing here that carries a stream".to_owned()));
         };
+        let Some(_place) = self.places.take(context.owner()) else {
+            return Err(Refusal::Internal("Too many subscriptions".to_owned()));
+        };
         let mut tools = self.prepared.changes();
         // From here on no change is missed, also of what is acknowledged below.
         let mut accepted = SubscriptionFilter::new();
@@ -77,12 +83,21 @@ impl Inner {
         }
 
         let subscription = Subscription { id, outgoing };
+        let mut too_old = pin!(async {
+            match (self.max_subscription_ms, context.headers()) {
+                // Who may listen was looked at when the request came; now it has to come again.
+                (Some(limit_ms), Some(_)) => self.engine.pause(limit_ms).await,
+                // A stream that all requests share is its client's as long as it is open.
+                _ => std::future::pending().await,
+            }
+        });
         let end = if subscription.acknowledge(accepted).await? {
             loop {
                 tokio::select! {
                     biased;
                     () = self.ending() => break End::Closing,
                     () = outgoing.ended() => break End::Closing,
+                    () = &mut too_old => break End::Closing,
                     record = next_change(&mut watch) => {
                         if !subscription.tell(&*record?).await? {
                             break End::Deaf;

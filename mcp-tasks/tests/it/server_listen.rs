@@ -354,3 +354,46 @@ async fn subscription_to_very_many_tasks_agrees_to_the_first_thousand() {
     let mut listener = Listener::begin(&server, json!(1), json!({"taskIds": ids}));
     assert_eq!(listener.next().await["params"]["notifications"], json!({"taskIds": [first]}));
 }
+
+/// Subscriptions have limits, of an owner's and overall, and a place is free when its subscription is over.
+#[tokio::test]
+async fn one_subscription_too_many_is_refused() {
+    let builder = Server::builder("test-server", "1.2.3").max_subscriptions_of_owner(2).max_subscriptions(3);
+    let server = builder.tool::<echo>().build().await.unwrap();
+    let as_ = |who: &str| {
+        let (outgoing, messages) = Outgoing::channel(1);
+        let context = RequestContext::new(Owner::new("tenant", who)).with_outgoing(outgoing);
+        Listener::with(&server, context, messages, &listen(json!(1), json!({"toolsListChanged": true})))
+    };
+    let (mut one, mut two, mut other) = (as_("alice"), as_("alice"), as_("bob"));
+    for listener in [&mut one, &mut two, &mut other] {
+        listener.next().await;
+    }
+    for who in ["alice", "bob"] {
+        assert_eq!(as_(who).answer().await["error"]["code"], -32_603);
+    }
+    one.answer.abort();
+    assert!(within(&mut one.answer).await.unwrap_err().is_cancelled());
+    as_("bob").next().await;
+}
+
+/// Who may listen is looked at again now and then: over HTTP a subscription has an age at which it ends.
+#[tokio::test]
+async fn subscription_over_http_ends_at_its_age() {
+    let clock = std::sync::Arc::new(mcp_tasks::testing::ManualClock::default());
+    let server = Server::builder("test-server", "1.2.3").max_subscription_ms(60_000).tool::<echo>();
+    let engine_clock = std::sync::Arc::clone(&clock);
+    let server = server.engine(move |engine| engine.clock(engine_clock)).build().await.unwrap();
+    let message = listen(json!("x"), json!({"toolsListChanged": true}));
+    let head = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "subscriptions/listen")];
+    let head = ReceivedHeaders::read(head.iter().map(|(name, value)| (*name, value.as_bytes())));
+    let (http, http_messages) = context(&server);
+    let mut http = Listener::with(&server, http.with_headers(head), http_messages, &message);
+    let mut stdio = Listener::begin(&server, json!("x"), json!({"toolsListChanged": true}));
+    http.next().await;
+    stdio.next().await;
+    assert!(http.is_silent().await);
+    clock.advance(60_000);
+    assert_eq!(http.answer().await["result"]["resultType"], "complete");
+    assert!(stdio.is_silent().await && !stdio.answer.is_finished());
+}
