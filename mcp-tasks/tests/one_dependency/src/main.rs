@@ -50,7 +50,7 @@ mod tests {
         let definition = generate_report::definition();
         assert_eq!(definition.name(), "generate_report");
         assert_eq!(definition.description(), Some("Writes a report and asks for approval of its outline."));
-        assert_eq!(definition.ttl_ms(), 900_000);
+        assert_eq!(definition.ttl_ms(), Some(900_000));
         assert_eq!(definition.inputs()[0].key(), "approve_outline");
         assert_eq!(definition.inputs()[0].message(), "Approve the generated report outline?");
         let size = &definition.input_schema()["properties"]["size"];
