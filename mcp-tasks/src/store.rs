@@ -4,6 +4,7 @@
 //! durable. Every backend passes the same suite, `testing::store_contract`, with the memory store as the reference.
 
 mod dynamic;
+mod forward;
 #[cfg(feature = "fs")]
 mod fs;
 mod heads;
@@ -197,7 +198,9 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
-    /// Gives back everything that other processes wait for, files and locks above all. Later calls fail.
+    /// Gives back everything that other processes wait for, files and locks above all: when it returns, the place can be
+    /// opened by another one. Later calls fail, unless nothing had to be given back; none is done that the other one
+    /// does not find.
     fn close(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
@@ -527,73 +530,10 @@ impl StdError for StoreError {
 }
 
 impl<S: Store> Store for Arc<S> {
-    async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
-        (**self).insert(record).await
-    }
-
-    async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
-        (**self).load(id, parts).await
-    }
-
-    async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
-        (**self).replace(record, expected_version).await
-    }
-
-    async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
-        (**self).append_step(id, token, step).await
-    }
-
-    async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
-        (**self).remove(id, expected_version).await
-    }
-
-    async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
-        (**self).claim(claim).await
-    }
-
-    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
-        (**self).renew(worker, ids, until).await
-    }
-
-    async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
-        (**self).due(now, limit).await
-    }
-
-    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
-        (**self).find_call(same_call).await
-    }
-
-    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
-        (**self).count_live(owner, at_most).await
-    }
-
-    async fn list(
-        &self,
-        owner: Option<&Owner>,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page, StoreError> {
-        (**self).list(owner, after, limit).await
-    }
-
-    fn changes(&self) -> Changes {
-        (**self).changes()
-    }
-
-    fn clock_ahead_ms(&self) -> i64 {
-        (**self).clock_ahead_ms()
-    }
-
-    fn reads_may_lag(&self) -> bool {
-        (**self).reads_may_lag()
-    }
-
-    fn is_shared(&self) -> bool {
-        (**self).is_shared()
-    }
-
-    async fn close(&self) {
-        (**self).close().await;
+    crate::forward_store! {
+        |store| &**store;
+        insert, load, replace, append_step, remove, claim, renew, due, find_call, count_live, list, changes,
+        properties, close,
     }
 }
 

@@ -12,6 +12,7 @@ mod effects;
 mod postgres_cluster;
 mod server;
 mod tally;
+mod watched;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
+use mcp_tasks_types::{RawJson, RawObject, TaskId};
 use serde::{Deserialize, Serialize};
 
-use super::{Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
+use super::{Claim, Cursor, Page, Parts, Store, StoreError, StoreErrorKind};
+use crate::forward_store;
 use crate::owner::Owner;
 use crate::record::{InputState, SharedRecord, State, StepRecord, TaskRecord};
 
@@ -236,28 +237,12 @@ impl<S: Store, K: Seal> Store for SealedStore<S, K> {
         self.inner.append_step(id, token, step).await
     }
 
-    async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
-        self.inner.remove(id, expected_version).await
-    }
-
     async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
         self.opened_all(self.inner.claim(claim).await?)
     }
 
-    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
-        self.inner.renew(worker, ids, until).await
-    }
-
-    async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
-        self.inner.due(now, limit).await
-    }
-
     async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
         self.inner.find_call(same_call).await?.map(|record| self.opened(record)).transpose()
-    }
-
-    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
-        self.inner.count_live(owner, at_most).await
     }
 
     async fn list(
@@ -270,25 +255,7 @@ impl<S: Store, K: Seal> Store for SealedStore<S, K> {
         Ok(Page { records: self.opened_all(page.records)?, next: page.next })
     }
 
-    fn changes(&self) -> Changes {
-        self.inner.changes()
-    }
-
-    fn clock_ahead_ms(&self) -> i64 {
-        self.inner.clock_ahead_ms()
-    }
-
-    fn reads_may_lag(&self) -> bool {
-        self.inner.reads_may_lag()
-    }
-
-    fn is_shared(&self) -> bool {
-        self.inner.is_shared()
-    }
-
-    async fn close(&self) {
-        self.inner.close().await;
-    }
+    forward_store!(|sealed| &sealed.inner; remove, renew, due, count_live, changes, properties, close);
 }
 
 impl<S: fmt::Debug, K> fmt::Debug for SealedStore<S, K> {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::Semaphore;
 
+use crate::forward_store;
 use crate::owner::Owner;
 use crate::record::{SharedRecord, StepRecord, TaskRecord};
 use crate::store::{
@@ -318,19 +319,5 @@ impl<S: Store> Store for FaultyStore<S> {
         self.inner.changes().with_cut(Arc::clone(&self.changes_lost), &self.instead)
     }
 
-    fn clock_ahead_ms(&self) -> i64 {
-        self.inner.clock_ahead_ms()
-    }
-
-    fn reads_may_lag(&self) -> bool {
-        self.inner.reads_may_lag()
-    }
-
-    fn is_shared(&self) -> bool {
-        self.inner.is_shared()
-    }
-
-    async fn close(&self) {
-        self.inner.close().await;
-    }
+    forward_store!(|faulty| &faulty.inner; properties, close);
 }

@@ -6,9 +6,9 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mcp_tasks::record::StepRecord;
-use mcp_tasks::store::{Changes, Claim, Cursor, Due, Page, Parts};
-use mcp_tasks::types::{TaskId, Timestamp};
-use mcp_tasks::{MemoryStore, Owner, SharedRecord, Store, StoreError, TaskRecord};
+use mcp_tasks::store::Parts;
+use mcp_tasks::types::TaskId;
+use mcp_tasks::{MemoryStore, SharedRecord, Store, StoreError, TaskRecord, forward_store};
 
 /// Every so many records are kept in memory alone.
 const EVERY: u64 = 5;
@@ -69,40 +69,8 @@ impl<S: Store> Store for Broken<S> {
         self.inner.remove(id, expected).await
     }
 
-    async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
-        self.inner.claim(claim).await
-    }
-
-    async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
-        self.inner.renew(worker, ids, until).await
-    }
-
-    async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
-        self.inner.due(now, limit).await
-    }
-
-    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
-        self.inner.find_call(same_call).await
-    }
-
-    async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
-        self.inner.count_live(owner, at_most).await
-    }
-
-    async fn list(
-        &self,
-        owner: Option<&Owner>,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page, StoreError> {
-        self.inner.list(owner, after, limit).await
-    }
-
-    fn changes(&self) -> Changes {
-        self.inner.changes()
-    }
-
-    async fn close(&self) {
-        self.inner.close().await;
+    forward_store! {
+        |broken| &broken.inner;
+        claim, renew, due, find_call, count_live, list, changes, properties, close,
     }
 }

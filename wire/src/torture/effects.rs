@@ -1,13 +1,22 @@
-//! The outside world of the tools: a file to which bodies add what they did.
+//! The outside world of the servers: a file to which bodies add what they did, and stores what they recorded.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// What a body did, in the order in which all processes did it.
+/// The work of a step was done.
+pub(super) const DONE: &str = "done";
+/// A body knows that its step is recorded.
+pub(super) const RECORDED: &str = "recorded";
+/// The store recorded the end of a task; in place of a step stands how it ended.
+pub(super) const FINISHED: &str = "finished";
+/// A task was taken up that nobody had handed back: its process died, or lost its lease.
+pub(super) const TAKEN_OVER: &str = "taken-over";
+
+/// What happened, in the order in which all processes did it.
 #[derive(Clone, Debug)]
 pub(super) struct Effect {
-    /// `done` for the work of a step, `recorded` when the step is in the record, `ended` before a body returns.
+    /// One of the words above.
     pub(super) what: String,
     pub(super) task: String,
     pub(super) step: String,

@@ -12,6 +12,7 @@ use mcp_tasks::{
 use super::Failure;
 use super::broken::Broken;
 use super::effects;
+use super::watched::Watched;
 
 /// The stores that outlive a process.
 pub(super) const STORES: &[&str] = &["sqlite", "fs", "postgres"];
@@ -37,15 +38,14 @@ fn tell(ctx: &TaskContext, what: &str, step: &str) -> Result<(), ToolError> {
     Ok(effects::add(path, what, ctx.task_id().as_str(), step, ctx.fencing_token())?)
 }
 
-fn end(ctx: &TaskContext) -> Result<Run, ToolError> {
-    tell(ctx, "ended", "-")?;
-    Ok(Run { token: ctx.fencing_token() })
+fn end(ctx: &TaskContext) -> Run {
+    Run { token: ctx.fencing_token() }
 }
 
 /// Is done at once.
 #[task_tool(ttl = "1h", restart = "rerun")]
 async fn quick(ctx: TaskContext) -> Result<Run, ToolError> {
-    end(&ctx)
+    Ok(end(&ctx))
 }
 
 /// Takes a while and says so.
@@ -60,7 +60,7 @@ async fn slow(
         // The work of a slow tool is to take time.
         tokio::time::sleep(Duration::from_millis(millis / 4)).await;
     }
-    end(&ctx)
+    Ok(end(&ctx))
 }
 
 /// Asks before it ends.
@@ -71,7 +71,7 @@ async fn asking(
     approve: Input<Approval>,
 ) -> Result<Run, ToolError> {
     approve.ask(&ctx).await?;
-    end(&ctx)
+    Ok(end(&ctx))
 }
 
 /// Does its work in steps, each with an effect outside.
@@ -84,15 +84,15 @@ async fn stepwise(
     for number in 0..steps {
         let step = format!("step{number}");
         let work = async || {
-            tell(&ctx, "done", &step)?;
+            tell(&ctx, effects::DONE, &step)?;
             // Between the effect and its record there is time to be killed in.
             tokio::time::sleep(Duration::from_millis(10)).await;
             Ok::<_, ToolError>(number)
         };
         ctx.step(step.clone(), work).await?;
-        tell(&ctx, "recorded", &step)?;
+        tell(&ctx, effects::RECORDED, &step)?;
     }
-    end(&ctx)
+    Ok(end(&ctx))
 }
 
 /// Panics.
@@ -112,18 +112,18 @@ pub(super) fn serve(arguments: &[String]) -> Result<(), Failure> {
     std::panic::set_hook(Box::new(|_| {}));
     tokio::runtime::Runtime::new()?.block_on(async {
         match kind.as_str() {
-            "sqlite" if broken => serve_over(Broken::new(SqliteStore::open(place).await?)).await,
-            "sqlite" => serve_over(SqliteStore::open(place).await?).await,
-            "fs" => serve_over(FsStore::open(place).await?).await,
-            "postgres" => serve_over(PostgresStore::open(place).await?).await,
+            "sqlite" if broken => serve_over(Broken::new(SqliteStore::open(place).await?), file).await,
+            "sqlite" => serve_over(SqliteStore::open(place).await?, file).await,
+            "fs" => serve_over(FsStore::open(place).await?, file).await,
+            "postgres" => serve_over(PostgresStore::open(place).await?, file).await,
             other => Err(format!("no store `{other}`").into()),
         }
     })
 }
 
-async fn serve_over(store: impl Store) -> Result<(), Failure> {
+async fn serve_over(store: impl Store, file: &str) -> Result<(), Failure> {
     let server = Server::builder("torture", "1")
-        .store(store)
+        .store(Watched::new(store, file))
         .engine(|engine| engine.lease_ms(LEASE_MS).max_tasks_of_owner(1_000_000).max_tasks(1_000_000))
         .max_attempts(1_000)
         // Its clients know tasks, so that nothing is sealed; who shares a store has to say so all the same.

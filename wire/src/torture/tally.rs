@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Options;
-use super::effects::Effect;
+use super::effects::{self, Effect};
 
 /// One task whose handle a client holds.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,8 @@ pub(super) struct Tally {
     pub(super) duration_ms: u128,
     changed: BTreeSet<String>,
     repeated: BTreeSet<(String, String)>,
-    twice: BTreeSet<String>,
+    /// How many ends of a task were recorded, under whatever token.
+    ends: BTreeMap<String, usize>,
     recovered: BTreeSet<String>,
 }
 
@@ -69,41 +70,29 @@ impl Tally {
         open.map(|(id, _)| id.clone()).collect()
     }
 
-    /// Holds the log of the bodies against what is promised: what is recorded is not done again, and one run ends a
-    /// task.
+    /// Holds the log of the processes against what is promised: what is recorded is not done again, and a task ends
+    /// once. What clients saw plays no part in it.
     pub(super) fn effects(&mut self, effects: &[Effect]) {
         let mut recorded: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-        let mut finished: BTreeMap<&str, u64> = BTreeMap::new();
         for effect in effects {
             let step = (effect.task.as_str(), effect.step.as_str());
-            if effect.token > 1 {
-                self.recovered.insert(effect.task.clone());
-            }
             match effect.what.as_str() {
-                "recorded" => {
+                effects::RECORDED => {
                     recorded.entry(step).or_insert(effect.token);
                 }
                 // A run that was overtaken may still be at it; it is known by its older token.
-                "done" if recorded.get(&step).is_some_and(|token| effect.token > *token) => {
+                effects::DONE if recorded.get(&step).is_some_and(|token| effect.token > *token) => {
                     self.repeated.insert((effect.task.clone(), effect.step.clone()));
                 }
+                effects::TAKEN_OVER => drop(self.recovered.insert(effect.task.clone())),
+                effects::FINISHED => *self.ends.entry(effect.task.clone()).or_default() += 1,
                 _ => {}
             }
         }
-        // Which run a result is of stands in it.
-        for (id, seen) in &self.tasks {
-            let token = seen.end.as_ref().and_then(|end| end.pointer("/result/structuredContent/token"));
-            if let Some(token) = token.and_then(Value::as_u64) {
-                finished.insert(id, token);
-            }
-        }
-        for effect in effects.iter().filter(|effect| effect.what == "ended") {
-            if finished.get(effect.task.as_str()).is_some_and(|token| *token != effect.token)
-                && self.changed.contains(&effect.task)
-            {
-                self.twice.insert(effect.task.clone());
-            }
-        }
+    }
+
+    fn finished_twice(&self) -> usize {
+        self.ends.values().filter(|count| **count > 1).count()
     }
 
     fn lost(&self) -> usize {
@@ -114,8 +103,10 @@ impl Tally {
         self.lost() == 0
             && self.changed.is_empty()
             && self.repeated.is_empty()
-            && self.twice.is_empty()
+            && self.finished_twice() == 0
             && self.open().is_empty()
+            // Where nothing is told of ends, nothing is known of second ones.
+            && !self.ends.is_empty()
             && !self.tasks.is_empty()
     }
 
@@ -125,8 +116,8 @@ impl Tally {
         let p99 = times.get(times.len().saturating_sub(1) * 99 / 100).copied().unwrap_or_default();
         json!({
             "store": options.store, "replicas": options.replicas, "seed": options.seed,
-            "handles": self.tasks.len(), "lost": self.lost(), "changed": self.changed.len(),
-            "repeated_steps": self.repeated.len(), "finished_twice": self.twice.len(),
+            "handles": self.tasks.len(), "recorded_ends": self.ends.len(), "lost": self.lost(), "changed": self.changed.len(),
+            "repeated_steps": self.repeated.len(), "finished_twice": self.finished_twice(),
             "stuck": self.open().len(), "recovered": self.recovered.len(), "kills": self.kills,
             "database_crashes": self.crashes,
             "duration_ms": self.duration_ms, "create_p99_ms": p99.as_secs_f64() * 1_000.0,
@@ -136,53 +127,108 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, Tally};
-    use serde_json::json;
+    use super::{Effect, Options, Tally, effects};
+    use serde_json::{Value, json};
     use std::time::Duration;
 
     fn effect(what: &str, step: &str, token: u64) -> Effect {
         Effect { what: what.to_owned(), task: "t".to_owned(), step: step.to_owned(), token }
     }
 
-    fn tally() -> Tally {
+    /// One task, created and nothing else.
+    fn created() -> Tally {
         let mut tally = Tally::default();
         tally.created("t", Duration::from_millis(1));
         tally
     }
 
-    #[test]
-    fn task_that_changes_after_its_end_is_found_out() {
-        let mut tally = tally();
-        assert!(!tally.holds(), "a task that has not ended is stuck");
+    /// One task that ended as it should.
+    fn ended() -> Tally {
+        let mut tally = created();
         tally.polled("t", &json!({"status": "completed", "result": {"a": 1}}));
-        tally.polled("t", &json!({"status": "completed", "result": {"a": 1}}));
+        tally.effects(&[effect(effects::FINISHED, "completed", 1)]);
         assert!(tally.holds());
-        tally.polled("t", &json!({"status": "completed", "result": {"a": 2}}));
-        assert!(!tally.holds());
+        tally
+    }
+
+    /// The counts of the line that are not zero, of those that should be.
+    fn wrong(tally: &Tally) -> Vec<(&'static str, u64)> {
+        let options = Options { store: "s".to_owned(), replicas: 1, seconds: 1, seed: 1, broken: false };
+        let line = tally.line(&options);
+        let counts = ["lost", "changed", "repeated_steps", "finished_twice", "stuck"];
+        let counts = counts.map(|name| (name, line.get(name).and_then(Value::as_u64).unwrap()));
+        let wrong: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(tally.holds(), wrong.is_empty());
+        wrong
+    }
+
+    fn recovered(effects: &[Effect]) -> usize {
+        let mut tally = ended();
+        tally.effects(effects);
+        tally.recovered.len()
+    }
+
+    #[test]
+    fn task_that_does_not_end_is_stuck() {
+        let mut tally = created();
+        tally.effects(&[effect(effects::FINISHED, "completed", 1)]);
+        assert_eq!(wrong(&tally), [("stuck", 1)]);
+    }
+
+    #[test]
+    fn task_that_changes_after_its_end_is_changed() {
+        let mut tally = ended();
+        tally.polled("t", &json!({"status": "completed", "result": {"a": 1}}));
+        assert_eq!(wrong(&tally), []);
+        for snapshot in [json!({"status": "completed", "result": {"a": 2}}), json!({"status": "working"})] {
+            let mut tally = ended();
+            tally.polled("t", &snapshot);
+            assert_eq!(wrong(&tally), [("changed", 1)]);
+        }
     }
 
     #[test]
     fn task_that_is_gone_is_lost() {
-        let mut tally = tally();
+        let mut tally = ended();
         tally.unknown("t");
-        assert!(!tally.holds());
-        assert_eq!(tally.lost(), 1);
+        assert_eq!(wrong(&tally), [("lost", 1)]);
     }
 
     #[test]
-    fn recorded_step_that_is_done_again_is_found_out() {
-        let ended = json!({"status": "completed", "result": {}});
-        let mut at_the_edge = tally();
-        at_the_edge.polled("t", &ended);
-        at_the_edge.effects(&[effect("done", "a", 1), effect("done", "a", 2), effect("recorded", "a", 2)]);
-        assert!(at_the_edge.holds(), "done and not recorded");
-        let mut overtaken = tally();
-        overtaken.polled("t", &ended);
-        overtaken.effects(&[effect("recorded", "a", 2), effect("done", "a", 1)]);
-        assert!(overtaken.holds(), "an older run");
-        let mut again = tally();
-        again.polled("t", &ended);
-        again.effects(&[effect("done", "a", 1), effect("recorded", "a", 1), effect("done", "a", 2)]);
-        assert!(!again.holds());
+    fn recorded_step_that_is_done_again_is_repeated() {
+        let with = |effects: &[Effect]| {
+            let mut tally = ended();
+            tally.effects(effects);
+            wrong(&tally)
+        };
+        let (done, recorded) =
+            (|token| effect(effects::DONE, "a", token), |token| effect(effects::RECORDED, "a", token));
+        assert_eq!(with(&[done(1), done(2), recorded(2)]), [], "done and not recorded");
+        assert_eq!(with(&[recorded(2), done(1)]), [], "an older run");
+        assert_eq!(with(&[done(1), recorded(1), done(2)]), [("repeated_steps", 1)]);
+    }
+
+    /// Whatever clients saw, which may have been one of the ends alone.
+    #[test]
+    fn task_of_which_two_ends_are_recorded_is_finished_twice() {
+        for token in [1, 2] {
+            let mut tally = ended();
+            tally.effects(&[effect(effects::FINISHED, "completed", token)]);
+            assert_eq!(wrong(&tally), [("finished_twice", 1)]);
+        }
+    }
+
+    #[test]
+    fn task_of_a_process_that_died_is_recovered_and_one_that_was_woken_is_not() {
+        assert_eq!(recovered(&[effect(effects::TAKEN_OVER, "-", 2)]), 1);
+        assert_eq!(recovered(&[effect(effects::DONE, "a", 2), effect(effects::RECORDED, "a", 2)]), 0);
+    }
+
+    #[test]
+    fn tally_without_tasks_or_without_ends_proves_nothing() {
+        assert!(!Tally::default().holds());
+        let mut silent = created();
+        silent.polled("t", &json!({"status": "completed", "result": {}}));
+        assert!(!silent.holds());
     }
 }
