@@ -8,6 +8,7 @@ use std::fmt;
 use mcp_tasks_types::v2026_07_28::ErrorCode;
 use mcp_tasks_types::{RawJson, RawObject, Timestamp};
 
+use crate::clock::after;
 use crate::record::{
     CancelRecord, ErrorRecord, InputRecord, InputState, LONGEST_MS, Lease, OUTSIDE_TOKEN, Parked, State,
     TaskRecord,
@@ -82,6 +83,11 @@ pub enum Event {
         /// How long the failure stays readable.
         retain_ms: u64,
     },
+    /// The ended task is kept no longer; its owner hears for a while that there was one.
+    Forget {
+        /// How long.
+        tombstone_ms: u64,
+    },
     /// Somebody asks about the task. No client can see that.
     Seen,
     /// A worker takes the task up.
@@ -145,6 +151,7 @@ impl Event {
             Self::Force { .. } => "force",
             Self::Expire { .. } => "expire",
             Self::Abandon { .. } => "abandon",
+            Self::Forget { .. } => "forget",
             Self::Seen => "seen",
             Self::Claim { .. } => "claim",
             Self::Headway { .. } => "headway",
@@ -173,6 +180,7 @@ impl Event {
             | Self::Cancel { .. }
             | Self::Expire { .. }
             | Self::Abandon { .. }
+            | Self::Forget { .. }
             | Self::Seen
             | Self::Force { .. }
             | Self::Claim { .. }
@@ -272,6 +280,12 @@ pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskR
         return match event {
             // Whoever asks for these cannot know that they come too late, and nothing is lost (C-65, C-73).
             Event::Answer { .. } | Event::Cancel { .. } | Event::Seen => Ok(record.clone()),
+            Event::Forget { .. } if record.forgotten_at.is_none() && !record.is_due(now.unix_millis()) => {
+                Err(illegal(&event, IllegalReason::NotDue))
+            }
+            Event::Forget { tombstone_ms } if record.forgotten_at.is_none() => {
+                Ok(record.tombstone(after(now, tombstone_ms)))
+            }
             _ => Err(illegal(&event, IllegalReason::Terminal)),
         };
     }
@@ -295,7 +309,9 @@ pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskR
             next.fail_by_itself(ABANDONED_MESSAGE, retain_ms)
         }
         Event::Seen => next.seen(),
-        Event::Expire { .. } | Event::Abandon { .. } => return Err(illegal(&event, IllegalReason::NotDue)),
+        Event::Expire { .. } | Event::Abandon { .. } | Event::Forget { .. } => {
+            return Err(illegal(&event, IllegalReason::NotDue));
+        }
         Event::Claim { .. } if record.is_leased(now) => return Err(illegal(&event, IllegalReason::Leased)),
         Event::Claim { .. } if record.parked.is_some() => return Err(illegal(&event, IllegalReason::Parked)),
         Event::Claim { worker, until } => next.claim(worker, until),

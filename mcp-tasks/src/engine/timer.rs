@@ -13,7 +13,7 @@ use super::run::Run;
 use crate::clock::after;
 use crate::error::{InterruptedKind, with_causes};
 use crate::lifecycle::Event;
-use crate::record::{SharedRecord, Visibility};
+use crate::record::{SharedRecord, TaskRecord, Visibility};
 use crate::store::{Change, Changes, Parts, StoreError, StoreErrorKind};
 
 /// How many due tasks are looked at in one go.
@@ -101,55 +101,44 @@ impl Core {
         }
     }
 
-    /// Ends a live task whose lifetime is over or that nobody asks about any more, takes back questions that waited long enough; forgets an ended task, and
-    /// in the end removes it. Gives what is left of it.
+    /// Ends a live task whose lifetime is over or that nobody asks about any more, takes back questions that waited long
+    /// enough; forgets an ended task, and in the end removes it. Gives what is left of it.
     pub(super) async fn overdue(&self, record: SharedRecord) -> Result<Option<SharedRecord>, StoreError> {
         if !record.is_due(self.clock.now_millis()) {
             return Ok(Some(record));
         }
-        let now = self.clock.now_millis();
-        let is_call = record.visibility == Visibility::Inline;
-        if is_call && !record.state.is_terminal() && (record.is_over(now) || record.is_abandoned(now)) {
-            // Nobody is told how it ended. A body that still runs learns that there is nothing left.
-            return self.remove(&record).await;
-        }
-        if !record.state.is_terminal() {
-            let retain_ms = self.settings.expired_retention_ms;
+        if let Some(event) = self.due_event(&record) {
             let id = record.id.clone();
-            let event = if record.is_over(self.clock.now_millis()) {
-                Event::Expire { retain_ms }
-            } else if record.is_abandoned(self.clock.now_millis()) {
-                Event::Abandon { retain_ms }
-            } else {
-                Event::GiveUpWaiting
-            };
             return match self.transition(record, event).await {
-                Ok(expired) => Ok(Some(expired)),
+                Ok(after) => Ok(Some(after)),
                 Err(Unwritten::Store(err)) => Err(err),
-                // Somebody ended or removed it in this moment.
+                // Somebody ended, forgot or removed it in this moment.
                 Err(Unwritten::Illegal(_) | Unwritten::Gone) => self.store.load(&id, Parts::Head).await,
             };
         }
-        let tombstone_ms = self.settings.tombstone_ms;
-        if record.forgotten_at.is_none() && tombstone_ms > 0 && record.visibility == Visibility::Task {
-            let tombstone = record.tombstone(after(&self.now(), tombstone_ms));
-            return match self.store.replace(tombstone, record.version).await {
-                Ok(tombstone) => Ok(Some(tombstone)),
-                Err(err) if err.kind() == StoreErrorKind::NotFound => Ok(None),
-                Err(err) if err.kind() == StoreErrorKind::Conflict => {
-                    self.store.load(&record.id, Parts::Head).await
-                }
-                Err(err) => Err(err),
-            };
-        }
-        self.remove(&record).await
-    }
-
-    async fn remove(&self, record: &SharedRecord) -> Result<Option<SharedRecord>, StoreError> {
         match self.store.remove(&record.id, record.version).await {
             Ok(()) => Ok(None),
             Err(err) if matches!(err.kind(), StoreErrorKind::NotFound | StoreErrorKind::Conflict) => Ok(None),
             Err(err) => Err(err),
+        }
+    }
+
+    /// What happens to a task whose time has come; nothing when all that is left to do is to remove it.
+    fn due_event(&self, record: &TaskRecord) -> Option<Event> {
+        let (now, retain_ms) = (self.clock.now_millis(), self.settings.expired_retention_ms);
+        let (is_live, is_call) = (!record.state.is_terminal(), record.visibility == Visibility::Inline);
+        match (record.is_over(now), record.is_abandoned(now)) {
+            // Nobody is told how a call ended. A body that still runs learns that there is nothing left.
+            (true, _) | (_, true) if is_live && is_call => None,
+            (true, _) if is_live => Some(Event::Expire { retain_ms }),
+            (_, true) if is_live => Some(Event::Abandon { retain_ms }),
+            _ if is_live => Some(Event::GiveUpWaiting),
+            // Nor is anybody told that there was one.
+            _ if is_call || record.forgotten_at.is_some() => None,
+            _ => {
+                let tombstone_ms = self.settings.tombstone_ms;
+                (tombstone_ms > 0).then_some(Event::Forget { tombstone_ms })
+            }
         }
     }
 

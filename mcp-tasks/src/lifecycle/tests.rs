@@ -78,6 +78,7 @@ fn attempts_count_from_the_last_headway() {
 
 const CANCEL: Event = Event::Cancel { reason: None };
 const EXPIRE: Event = Event::Expire { retain_ms: 60_000 };
+const FORGET: Event = Event::Forget { tombstone_ms: 500 };
 const ABANDON: Event = Event::Abandon { retain_ms: 60_000 };
 
 /// P067: a task is given up a quarter of its time after the time, counted from when somebody was last seen; and being seen
@@ -134,6 +135,12 @@ fn terminal_record_refuses_or_ignores_every_event() {
             EXPIRE,
             ABANDON,
             claim,
+            Event::Headway { token: 1, steps: 1 },
+            Event::Park { token: 1 },
+            Event::Leave { token: 1 },
+            Event::GiveUpWaiting,
+            Event::PollInterval { token: 1, poll_interval_ms: 1 },
+            Event::ExtendTtl { token: 1, ttl_ms: 9_000 },
             Event::Release { token: 1 },
         ] {
             assert_eq!(refused(&record, event), IllegalReason::Terminal);
@@ -227,6 +234,20 @@ fn live_task_expires_when_its_lifetime_is_over() {
     }
 }
 
+/// an ended task is forgotten once, when its time is over and not before; what is left of it says nothing of it and
+/// goes in its turn.
+#[test]
+fn ended_task_is_forgotten_once_when_its_time_is_over() {
+    assert_eq!(apply(&working(), FORGET, &at(9_000)).unwrap_err().reason, IllegalReason::NotDue);
+    let ended = step(&step(&waiting(), CANCEL), Event::Seen);
+    assert_eq!(ended.due_at(), Some(at(2_000)));
+    assert_eq!(apply(&ended, FORGET, &at(1_999)).unwrap_err().reason, IllegalReason::NotDue);
+    let left = apply(&ended, FORGET, &at(2_000)).unwrap();
+    assert_eq!(left, ended.tombstone(at(2_500)));
+    assert_eq!((left.version, left.due_at(), left.inputs.len()), (ended.version + 1, Some(at(2_500)), 0));
+    assert_eq!(apply(&left, FORGET, &at(9_000)).unwrap_err().reason, IllegalReason::Terminal);
+}
+
 /// P020: what the body said while it worked is not left standing beside its result.
 #[test]
 fn status_message_goes_with_the_work() {
@@ -253,6 +274,7 @@ fn any_event() -> impl Strategy<Value = Event> {
             .prop_map(|(token, state)| finish(token, state)),
         Just(EXPIRE),
         Just(ABANDON),
+        Just(FORGET),
         Just(Event::Seen),
         (0..4_000_i64).prop_map(|until| Event::Claim { worker: "w".to_owned(), until: at(until) }),
         token.prop_map(|token| Event::Release { token }),
@@ -272,7 +294,13 @@ proptest! {
                 prop_assert_eq!(&next, &record);
             } else {
                 prop_assert_eq!(next.version, record.version + 1);
-                prop_assert!(!record.state.is_terminal(), "a terminal record changed");
+                let forgotten = record.forgotten_at.is_none() && next.forgotten_at.is_some();
+                prop_assert!(forgotten == record.state.is_terminal(), "a terminal record changed");
+                if forgotten {
+                    prop_assert!(now >= record.due_millis().unwrap());
+                    record = next;
+                    continue;
+                }
             }
             prop_assert!(next.last_updated_at >= record.last_updated_at);
             prop_assert!(next.created_at == record.created_at);

@@ -4,9 +4,10 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 
 use mcp_tasks::record::State;
+use mcp_tasks::store::Parts;
 use mcp_tasks::testing::{LaggingStore, ManualClock, Verb};
 use mcp_tasks::types::RawObject;
-use mcp_tasks::{EngineErrorKind, MemoryStore, NewTask, Owner, StoreErrorKind};
+use mcp_tasks::{EngineErrorKind, MemoryStore, NewTask, Owner, Store, StoreErrorKind};
 use serde_json::json;
 
 use crate::support::{Bench, FaultyMemory, accept, bench_over, builder, count, eventually, faulty, text};
@@ -109,6 +110,31 @@ async fn give_up(call: impl Future, point: impl Future) {
         point.as_mut().poll(cx).map(drop)
     })
     .await;
+}
+
+/// R-9, P091: what is left of a forgotten task is looked for when the answer of its write is lost, so that nobody else
+/// who is due has to wait until the store is tried again.
+#[tokio::test]
+async fn task_that_is_forgotten_in_a_lost_answer_holds_up_nobody() {
+    let bench = faulty_bench().await;
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let id = bench.create(json!([["return", "done"]])).await;
+        bench.settled(&id).await;
+        ids.push(id);
+    }
+    bench.store.lose_answer(Verb::Replace, 1, StoreErrorKind::Unavailable);
+    bench.clock.advance(900_000);
+    eventually("the end of both", || bench.store.calls(Verb::Replace) >= 4).await;
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(bench.store.faults_left(), 0);
+    for id in ids {
+        let left = bench.store.inner().load(&id, Parts::Head).await.unwrap().unwrap();
+        assert!(left.forgotten_at.is_some(), "{left:?}");
+    }
+    assert_eq!(bench.store.calls(Verb::Replace), 4, "two ends, and each forgotten once");
 }
 
 /// S-37, P091: an end that cannot be recorded for another reason than a failure that passes leaves the task to its
@@ -220,7 +246,7 @@ async fn step_that_the_record_has_otherwise_fails_the_task() {
     bench.said(&id, "ready").await;
     let value = mcp_tasks::types::RawJson::new(&"y").unwrap();
     let step = mcp_tasks::record::StepRecord::new("x", std::any::type_name::<String>(), value);
-    mcp_tasks::Store::append_step(&bench.store, &id, 1, step).await.unwrap();
+    bench.store.append_step(&id, 1, step).await.unwrap();
     crate::support::open("otherwise");
     eventually("the end of the run", || bench.engine.running() == 0).await;
     let record = bench.get(&id).await;
@@ -278,7 +304,7 @@ async fn idle_engine_does_not_bother_the_store() {
         tokio::task::yield_now().await;
     }
     assert_eq!(bench.store.all_calls(), before);
-    let mut changes = mcp_tasks::Store::changes(&bench.store);
+    let mut changes = bench.store.changes();
     bench.clock.advance(900_000);
     for _ in 0..10 {
         assert!(matches!(changes.next().await, Some(mcp_tasks::store::Change::Written { .. })));
