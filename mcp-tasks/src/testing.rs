@@ -64,22 +64,29 @@ pub trait Backend: Send + Sync {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kept {
-    /// The number of rules, all of which hold.
+    /// The number of rules that were looked at, all of which hold.
     pub rules: u64,
+    /// The number of rules that were not: those of places that one process has, or several, where [`Backend::SHARED`]
+    /// says otherwise.
+    pub skipped: u64,
     /// The number of cases in which they were looked at: answers of the store that had to be as expected.
     pub cases: u64,
 }
 
 impl Kept {
     fn add(&mut self, cases: u64) {
-        self.rules += 1;
+        if cases == 0 {
+            self.skipped += 1;
+        } else {
+            self.rules += 1;
+        }
         self.cases += cases;
     }
 }
 
 impl fmt::Display for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} rules, {} cases", self.rules, self.cases)
+        write!(f, "{} rules, {} cases, {} skipped", self.rules, self.cases, self.skipped)
     }
 }
 

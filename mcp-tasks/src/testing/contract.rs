@@ -171,6 +171,7 @@ store {
     two_stores_at_once_are_one_place,
     everything_is_there_after_opening_again,
     opening_again_ends_all_leases,
+    closed_store_gives_its_place_back,
     large_record_is_kept_whole,
 }
 engine {
@@ -760,4 +761,25 @@ async fn opening_again_ends_all_leases<B: Backend>(backend: &B) -> Checked {
     let shared = Arc::clone(&claimed[0]);
     ensure!(shared.attempt == 2, "the attempt did not grow");
     Ok(())
+}
+
+/// When `close` returned, the next process gets the place, though the store is not dropped yet; and what is written
+/// through it all the same is not lost in silence.
+async fn closed_store_gives_its_place_back<B: Backend>(backend: &B) -> Checked {
+    let store = open(backend).await?;
+    told(store.insert(record("tsk_1")).await)?;
+    store.close().await;
+    let next = open(backend).await?;
+    expect_equal(&*load(&next, "tsk_1", Parts::Whole).await?, &record("tsk_1"))?;
+    if store.insert(record("tsk_2")).await.is_ok() {
+        load(&next, "tsk_2", Parts::Whole).await.map_err(|err| format!("written after `close`: {err}"))?;
+    }
+    if let Ok(Some(read)) = store.load(&"tsk_1".into(), Parts::Whole).await {
+        expect_equal(&read, &record("tsk_1"))?;
+    }
+    // Whoever closes it once more, or drops it, takes nothing from the next one.
+    store.close().await;
+    drop(store);
+    told(next.insert(record("tsk_3")).await)?;
+    load(&next, "tsk_3", Parts::Whole).await.map(drop)
 }

@@ -1,13 +1,14 @@
-//! The store contract itself: each of its rules finds the store that breaks it.
+//! The store contract itself: each of its rules about stores finds the one that breaks it.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_tasks::record::StepRecord;
 use mcp_tasks::store::{Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts};
 use mcp_tasks::testing::{Backend, RULES, reopened, store_contract};
 use mcp_tasks::types::{TaskId, Timestamp};
-use mcp_tasks::{MemoryStore, Owner, SharedRecord, Store, StoreError, TaskRecord};
+use mcp_tasks::{MemoryStore, Owner, SharedRecord, Store, StoreError, TaskRecord, forward_store};
 
 /// What a store does wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,11 +43,12 @@ enum Flaw {
     ChecksStepsTooEarly,
     LosesStepsOnOpening,
     StartsTokensAnew,
+    WritesNowhereWhenClosed,
     CutsText,
 }
 
 /// Each flaw with the rule that finds it. Those before it in the contract hold nevertheless.
-const TABLE: [(Flaw, &str); 31] = [
+const TABLE: [(Flaw, &str); 32] = [
     (Flaw::LosesParameters, "inserted_record_is_read_back_whole"),
     (Flaw::LoadsAlwaysWhole, "head_comes_without_params_and_steps"),
     (Flaw::KnowsOneMethod, "method_may_be_any"),
@@ -77,17 +79,21 @@ const TABLE: [(Flaw, &str); 31] = [
     (Flaw::ChecksStepsTooEarly, "concurrent_steps_of_one_name_are_recorded_once"),
     (Flaw::LosesStepsOnOpening, "everything_is_there_after_opening_again"),
     (Flaw::StartsTokensAnew, "opening_again_ends_all_leases"),
+    (Flaw::WritesNowhereWhenClosed, "closed_store_gives_its_place_back"),
     (Flaw::CutsText, "large_record_is_kept_whole"),
 ];
 
 #[tokio::test]
-async fn each_rule_finds_the_store_that_breaks_it() {
+async fn each_rule_about_stores_finds_the_one_that_breaks_it() {
     for (flaw, rule) in TABLE {
         let violation = store_contract(|| Place::new(flaw)).await.unwrap_err();
         assert_eq!(violation.rule, rule, "{flaw:?}: {violation}");
     }
     let violation = store_contract(|| OneAtATime(MemoryStore::new())).await.unwrap_err();
     assert_eq!(violation.rule, SHARED_RULE, "{violation}");
+    let violation = store_contract(|| TwoClocks(Arc::new(MemoryStore::new()))).await.unwrap_err();
+    assert_eq!(violation.rule, SHARED_RULE, "{violation}");
+    assert!(violation.message.contains("clock"), "{violation}");
     let covered: BTreeSet<&str> = TABLE.iter().map(|(_, rule)| *rule).chain([SHARED_RULE]).collect();
     assert_eq!(covered, RULES.iter().copied().collect::<BTreeSet<&str>>());
 }
@@ -103,6 +109,36 @@ impl Backend for OneAtATime {
 
     async fn open(&self) -> Result<MemoryStore, StoreError> {
         Ok(reopened(&self.0))
+    }
+}
+
+/// One store that all have at once, but each tells leases in the time of another clock.
+struct TwoClocks(Arc<MemoryStore>);
+
+struct Ahead {
+    inner: Arc<MemoryStore>,
+    ahead_ms: i64,
+}
+
+impl Backend for TwoClocks {
+    type Store = Ahead;
+    const SHARED: bool = true;
+
+    async fn open(&self) -> Result<Ahead, StoreError> {
+        let others = i64::try_from(Arc::strong_count(&self.0)).unwrap();
+        Ok(Ahead { inner: Arc::clone(&self.0), ahead_ms: 10_000 * others })
+    }
+}
+
+impl Store for Ahead {
+    forward_store! {
+        |ahead| &ahead.inner;
+        insert, load, replace, append_step, remove, claim, renew, due, find_call, count_live, list, changes,
+        reads_may_lag, is_shared, close,
+    }
+
+    fn clock_ahead_ms(&self) -> i64 {
+        self.ahead_ms
     }
 }
 
@@ -144,7 +180,8 @@ impl Backend for Place {
         *openings += 1;
         let (inner, opened_again) = (reopened(&self.store), *openings > 1);
         let (ids, claims, feed) = (Mutex::default(), Mutex::default(), ChangeFeed::default());
-        Ok(Flawed { flaw: self.flaw, inner, opened_again, ids, claims, feed })
+        let closed = AtomicBool::new(false);
+        Ok(Flawed { flaw: self.flaw, inner, opened_again, ids, claims, feed, closed })
     }
 }
 
@@ -158,6 +195,7 @@ struct Flawed {
     claims: Mutex<Vec<SharedRecord>>,
     /// What is told in place of everything.
     feed: ChangeFeed,
+    closed: AtomicBool,
 }
 
 impl Flawed {
@@ -173,6 +211,9 @@ impl Flawed {
 
 impl Store for Flawed {
     async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        if self.has(Flaw::WritesNowhereWhenClosed) && self.closed.load(Ordering::SeqCst) {
+            return Ok(record.into());
+        }
         self.ids.lock().unwrap().push(record.id.clone());
         if self.has(Flaw::InsertsTwice)
             && let Some(before) = self.inner.load(&record.id, Parts::Head).await?
@@ -341,9 +382,7 @@ impl Store for Flawed {
         Ok(due)
     }
 
-    async fn find_call(&self, same_call: &str) -> Result<Option<SharedRecord>, StoreError> {
-        self.inner.find_call(same_call).await
-    }
+    forward_store!(|flawed| &flawed.inner; find_call);
 
     async fn count_live(&self, owner: Option<&Owner>, at_most: usize) -> Result<usize, StoreError> {
         let owner = owner.filter(|_| !self.has(Flaw::CountsAll));
@@ -366,5 +405,9 @@ impl Store for Flawed {
             Flaw::TellsNoClaims | Flaw::HidesFreedTasks => self.feed.subscribe(),
             _ => self.inner.changes(),
         }
+    }
+
+    async fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
     }
 }

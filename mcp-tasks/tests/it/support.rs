@@ -36,7 +36,9 @@ pub(crate) fn say(line: &str) {
 /// The store keeps the contract; says with how many rules and cases.
 pub(crate) async fn keeps_the_contract<B: Backend>(store: &str, fresh: impl Fn() -> B) {
     let kept = store_contract(fresh).await.unwrap();
-    assert_eq!(kept.rules, (RULES.len() + ENGINE_RULES.len()) as u64);
+    // Of the two rules about processes at once and after each other, one is for this store.
+    assert_eq!(kept.skipped, 1, "{kept}");
+    assert_eq!(kept.rules + kept.skipped, (RULES.len() + ENGINE_RULES.len()) as u64);
     assert!(kept.cases > 2 * kept.rules, "{kept}");
     say(&format!("contract: {store}: {kept}"));
 }

@@ -8,6 +8,9 @@ use crate::record::{StepRecord, TaskRecord};
 use crate::store::{Change, Parts, Store, StoreErrorKind};
 use crate::testing::Backend;
 
+/// How far two measurements of one clock may be apart.
+const CLOCKS_MS: u64 = 5_000;
+
 /// S-36, S-37: what one process writes, the other reads and hears of; a lease is one worker's; each write that is late is
 /// refused, wherever it comes from.
 pub(super) async fn two_stores_at_once_are_one_place<B: Backend>(backend: &B) -> Checked {
@@ -15,6 +18,9 @@ pub(super) async fn two_stores_at_once_are_one_place<B: Backend>(backend: &B) ->
         return Ok(());
     }
     let (one, two) = (open(backend).await?, open(backend).await?);
+    // Both tell leases in the time of one clock, however far this process's own is from it.
+    let (ahead, too) = (one.clock_ahead_ms(), two.clock_ahead_ms());
+    ensure!(ahead.abs_diff(too) <= CLOCKS_MS, "the shared clock is {ahead} ms ahead, and {too} ms");
     let mut changes = two.changes();
     let first = told(one.insert(record("tsk_1")).await)?;
     expect_equal(&*load(&two, "tsk_1", Parts::Whole).await?, &first)?;
