@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 use crate::output::sorted;
 use crate::run::{cargo, root};
 use crate::test::{ORACLE, fixture};
+use crate::tidy;
 
 /// Runs every check, also after one failed, and names the failed ones at the end.
 pub(crate) fn run() -> ExitCode {
@@ -34,11 +35,7 @@ pub(crate) fn run() -> ExitCode {
     ];
     let mut checks: Vec<(String, Command)> =
         checks.into_iter().map(|(name, check)| (name.to_owned(), check)).collect();
-    // Each feature has to be enough for itself.
-    for features in ["", "macros", "stdio", "http", "sqlite", "fs", "postgres", "postgres-tls"] {
-        let alone = ["check", "--package", "mcp-tasks", "--no-default-features", "--features", features];
-        checks.push(("a feature alone".to_owned(), cargo(&alone)));
-    }
+    checks.extend(each_feature_alone());
     checks.extend(torture_postgres());
     checks.extend(deny());
     checks.extend(drift());
@@ -61,6 +58,23 @@ pub(crate) fn run() -> ExitCode {
     }
     eprintln!("ci: failed: {}", failed.join(", "));
     ExitCode::FAILURE
+}
+
+/// Each feature of the runtime has to be enough for itself, and none as well.
+fn each_feature_alone() -> Vec<(String, Command)> {
+    let manifest = std::fs::read_to_string(root().join("mcp-tasks/Cargo.toml")).unwrap_or_default();
+    let mut features = tidy::features::names(&manifest);
+    if features.is_empty() {
+        eprintln!("ci: mcp-tasks/Cargo.toml tells of no features");
+    }
+    features.insert(0, String::new());
+    let alone = |feature: String| {
+        let package = ["--package", "mcp-tasks", "--all-targets", "--no-default-features", "--features"];
+        let mut command = cargo(&["clippy"]);
+        command.args(package).arg(&feature).args(["--", "-D", "warnings"]);
+        (format!("feature `{feature}` alone"), command)
+    };
+    features.into_iter().map(alone).collect()
 }
 
 /// Several processes over one database, where PostgreSQL is installed.
@@ -137,7 +151,18 @@ fn ourselves(arguments: &[&str]) -> Command {
 mod tests {
     use std::fs;
 
-    use super::{drift, published_of};
+    use super::{drift, each_feature_alone, published_of};
+
+    /// A new feature needs no line here.
+    #[test]
+    fn every_feature_of_the_manifest_is_built_alone_and_so_is_none() {
+        let names: Vec<String> = each_feature_alone().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names[0], "feature `` alone");
+        for feature in ["macros", "metrics", "postgres-tls"] {
+            assert!(names.contains(&format!("feature `{feature}` alone")), "{names:?}");
+        }
+        assert!(!names.contains(&"feature `default` alone".to_owned()));
+    }
 
     /// A new revision needs no line here.
     #[test]

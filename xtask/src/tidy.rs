@@ -5,7 +5,7 @@
 
 mod code;
 mod dependencies;
-mod features;
+pub(crate) mod features;
 mod layers;
 mod manifests;
 mod prose;

@@ -32,9 +32,9 @@ impl<'a> Features<'a> {
         })
     }
 
-    /// What can be chosen: all but `default`.
+    /// What can be chosen.
     fn names(&self) -> Vec<&str> {
-        self.entries().map(|(name, _)| name).filter(|name| *name != "default").collect()
+        chosen(self.entries().map(|(name, _)| name))
     }
 
     fn is_default(&self, feature: &str) -> bool {
@@ -45,6 +45,21 @@ impl<'a> Features<'a> {
     fn file(&self, repository: &'a Repository, path: &str) -> Option<&'a File> {
         repository.file(&joined(self.manifest.folder(), path)?)
     }
+}
+
+/// All but `default`.
+fn chosen<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    names.filter(|name| *name != "default").collect()
+}
+
+/// The features that the text of a manifest has; none where it cannot be read.
+pub(crate) fn names(manifest: &str) -> Vec<String> {
+    let table: Table = manifest.parse().unwrap_or_default();
+    let features = table.get("features").and_then(Value::as_table);
+    chosen(features.into_iter().flatten().map(|(name, _)| name.as_str()))
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// An optional dependency is named with `dep:`, which makes no feature of its own, and never with `?/`, which drags it
