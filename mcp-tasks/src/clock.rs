@@ -14,7 +14,9 @@ use crate::BoxFuture;
 
 /// The time, and waiting for a time.
 ///
-/// Durations are milliseconds everywhere in this crate, because that is what the protocol speaks.
+/// What a record holds and an engine is told is in milliseconds, because that is what the protocol speaks. A
+/// [`Duration`] is how long somebody waits who is no engine: a body in [`Input::ask_within`](crate::Input::ask_within), a
+/// transport in its options.
 pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;

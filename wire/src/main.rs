@@ -3,7 +3,7 @@
 
 mod demo;
 mod samples;
-#[cfg(feature = "torture")]
+#[cfg(all(unix, feature = "torture"))]
 mod torture;
 mod wire;
 
@@ -17,9 +17,9 @@ fn main() -> ExitCode {
         "wire" => wire::run(&rest),
         "demo" => demo::run(&rest),
         "samples" => samples::run(&rest),
-        #[cfg(feature = "torture")]
+        #[cfg(all(unix, feature = "torture"))]
         "torture" => torture::run(&rest),
-        #[cfg(feature = "torture")]
+        #[cfg(all(unix, feature = "torture"))]
         "torture-server" => torture::serve(&rest),
         other => {
             eprintln!("mcp-tasks-wire: unknown command `{other}`; there are `wire`, `demo` and `samples`");

@@ -57,13 +57,15 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets what is done to the result of a tool before it is kept or given out; the server marks it as its own (S-10).
+    /// Adds to what is done to the result of a tool before it is kept or given out, after what was added before; a
+    /// server marks results as its own at last (S-10).
     #[must_use]
     pub fn finish_results(
         mut self,
         finish: impl Fn(CallToolResult) -> CallToolResult + Send + Sync + 'static,
     ) -> Self {
-        self.finish_result = Box::new(finish);
+        let before = self.finish_result;
+        self.finish_result = Box::new(move |result| finish(before(result)));
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::{fmt, task};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 /// Where the notifications of one request go, in their order, before its answer.
 ///
@@ -23,14 +23,10 @@ pub struct OutgoingMessages {
 }
 
 impl Outgoing {
-    /// A pair; `ahead` messages are taken before anybody looks at the first.
-    ///
-    /// # Panics
-    ///
-    /// When `ahead` is 0.
+    /// A pair; `ahead` messages, one at least, are taken before anybody looks at the first.
     #[must_use]
     pub fn channel(ahead: usize) -> (Self, OutgoingMessages) {
-        let (sender, messages) = mpsc::channel(ahead);
+        let (sender, messages) = mpsc::channel(ahead.clamp(1, Semaphore::MAX_PERMITS));
         let (end, ended) = watch::channel(false);
         (Self { messages: sender, ended }, OutgoingMessages { messages, end })
     }
@@ -78,5 +74,19 @@ impl OutgoingMessages {
     /// Asks what has no end of its own, a subscription, to end with its result.
     pub fn end(&self) {
         self.end.send_replace(true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outgoing;
+
+    #[tokio::test]
+    async fn channel_takes_one_message_ahead_at_least_and_no_number_is_too_large() {
+        for ahead in [0, 1, usize::MAX] {
+            let (outgoing, mut messages) = Outgoing::channel(ahead);
+            assert!(outgoing.send("text".to_owned()).await);
+            assert_eq!(messages.next().await.as_deref(), Some("text"));
+        }
     }
 }

@@ -102,7 +102,7 @@ async fn runs_end_as_recorded_over_fs() {
     runs_end_as_recorded("fs", crate::fs::fresh()).await;
 }
 
-#[cfg(feature = "postgres")]
+#[cfg(all(unix, feature = "postgres"))]
 #[tokio::test]
 async fn runs_end_as_recorded_over_postgres() {
     if crate::postgres::is_there() {

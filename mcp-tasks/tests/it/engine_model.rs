@@ -534,7 +534,7 @@ fn engines_over_fs_follow_the_lifecycle() {
     engines_follow_the_lifecycle("fs", crate::fs::fresh);
 }
 
-#[cfg(feature = "postgres")]
+#[cfg(all(unix, feature = "postgres"))]
 #[test]
 fn engines_over_postgres_follow_the_lifecycle() {
     if crate::postgres::is_there() {

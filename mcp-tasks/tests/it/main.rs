@@ -30,13 +30,13 @@ mod http_events;
 mod http_owners;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_wire;
-#[cfg(feature = "postgres")]
+#[cfg(all(unix, feature = "postgres"))]
 mod postgres;
-#[cfg(feature = "postgres")]
+#[cfg(all(unix, feature = "postgres"))]
 mod postgres_cluster;
-#[cfg(feature = "postgres")]
+#[cfg(all(unix, feature = "postgres"))]
 mod postgres_faults;
-#[cfg(feature = "postgres-tls")]
+#[cfg(all(unix, feature = "postgres-tls"))]
 mod postgres_tls;
 mod processes;
 #[cfg(feature = "macros")]
@@ -60,7 +60,8 @@ mod server_rounds;
     feature = "http",
     feature = "stdio",
     feature = "sqlite",
-    feature = "postgres"
+    feature = "postgres",
+    unix
 ))]
 mod server_rounds_across;
 #[cfg(feature = "macros")]

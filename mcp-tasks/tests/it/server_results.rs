@@ -7,7 +7,10 @@ use mcp_tasks::{
     task_tool,
     testing::ManualClock,
     tool_type,
-    types::{RawObject, v2026_07_28::CallToolResult},
+    types::{
+        RawObject,
+        v2026_07_28::{CallToolResult, ContentBlock, TextContent},
+    },
 };
 use serde_json::{Value, json};
 
@@ -96,6 +99,28 @@ async fn every_result_says_who_the_server_is() {
             if found.get("taskId").is_some() && method == "tools/call" { "task" } else { "complete" };
         assert_eq!(found["resultType"], expected, "{method}");
     }
+}
+
+/// what a program does to results beside that is done as well, one after the other.
+#[tokio::test]
+async fn results_are_finished_by_everybody_who_asked_to() {
+    let add = |text: &'static str| {
+        move |mut result: CallToolResult| {
+            result.content.push(ContentBlock::from(TextContent::new(text)));
+            result
+        }
+    };
+    let server = Server::builder("test-server", "1.2.3")
+        .engine(move |engine| engine.finish_results(add("first")).finish_results(add("second")))
+        .tool::<echo>()
+        .build()
+        .await
+        .unwrap();
+    let found = result(&server, "tools/call", json!({"name": "echo", "arguments": {"text": "said"}})).await;
+    let texts: Vec<&Value> =
+        found["content"].as_array().unwrap().iter().map(|block| &block["text"]).collect();
+    assert_eq!(texts, ["said", "first", "second"]);
+    assert_eq!(server_info(&found)["name"], "test-server");
 }
 
 /// C-02, C-06, C-09, S-06

@@ -200,7 +200,7 @@ fn fs_answers_as_memory_does() {
     compare_all(crate::fs::fresh);
 }
 
-#[cfg(feature = "postgres")]
+#[cfg(all(unix, feature = "postgres"))]
 #[test]
 fn postgres_answers_as_memory_does() {
     if crate::postgres::is_there() {

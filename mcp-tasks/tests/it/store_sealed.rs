@@ -1,6 +1,9 @@
 //! Payloads under a seal.
 
-use mcp_tasks::record::{ErrorRecord, InputRecord, InputState, State, StepRecord, ToolFingerprint};
+use mcp_tasks::lifecycle::{Event, apply};
+use mcp_tasks::record::{
+    CancelRecord, ErrorRecord, InputRecord, InputState, Lease, State, StepRecord, ToolFingerprint,
+};
 use mcp_tasks::store::{Parts, Seal, SealError, SealedStore};
 use mcp_tasks::testing::{Backend, reopened};
 use mcp_tasks::types::{RawJson, RawObject, TaskId, Timestamp};
@@ -39,7 +42,7 @@ async fn sealed_store_keeps_the_contract() {
 
 const SECRET: &str = "a secret";
 
-/// A record that says the secret wherever something can be said.
+/// A record that says the secret wherever something can be said, but for the result of a task that did not fail.
 fn secretive(id: &str) -> TaskRecord {
     let now = Timestamp::from_unix_millis(1_767_225_600_000);
     let tool = ToolFingerprint::new("tool", "digest", None);
@@ -51,20 +54,44 @@ fn secretive(id: &str) -> TaskRecord {
     let mut input = InputRecord::new("key", value(), "print");
     input.state = InputState::Answered { response: value() };
     record.inputs.push(input);
+    record.inputs.push(InputRecord::new("asked", value(), "print"));
+    record.cancel = cancelled_for(SECRET, &record);
     record.steps.push(StepRecord::new("step", "print", value()));
     record
 }
 
+/// The same of a task that has a result.
+fn secretive_with_a_result(id: &str) -> TaskRecord {
+    let mut record = secretive(id);
+    let result = RawObject::new(&serde_json::json!({"said": SECRET})).unwrap();
+    record.state = State::Completed { result };
+    record
+}
+
+/// The wish to end the task, for this reason.
+fn cancelled_for(reason: &str, record: &TaskRecord) -> Option<CancelRecord> {
+    let mut working = record.clone();
+    working.state = State::Working;
+    working.lease = Some(Lease::new("worker", Timestamp::from_unix_millis(2_000_000_000_000), 1));
+    let wish = Event::Cancel { reason: Some(reason.to_owned()) };
+    apply(&working, wish, &record.created_at).unwrap().cancel
+}
+
 #[tokio::test]
 async fn nothing_that_was_said_is_stored_in_the_clear() {
-    let memory = MemoryStore::new();
-    let store = SealedStore::new(reopened(&memory), Shifted(3));
-    let record = secretive("tsk_1");
-    assert_eq!(*store.insert(record.clone()).await.unwrap(), record);
-    let inner = memory.load(&"tsk_1".into(), Parts::Whole).await.unwrap().unwrap();
-    let stored = mcp_tasks::types::to_string(&*inner).unwrap();
-    assert!(!stored.contains("secret"), "{stored}");
-    assert_eq!(*store.load(&"tsk_1".into(), Parts::Whole).await.unwrap().unwrap(), record);
+    for record in [secretive("tsk_1"), secretive_with_a_result("tsk_1")] {
+        let clear = mcp_tasks::types::to_string(&record).unwrap();
+        // Parameters, message, state, an answered question, an open one, the wish to cancel, and a step.
+        let places = if matches!(record.state, State::Failed { .. }) { 9 } else { 8 };
+        assert_eq!(clear.matches(SECRET).count(), places, "{clear}");
+        let memory = MemoryStore::new();
+        let store = SealedStore::new(reopened(&memory), Shifted(3));
+        assert_eq!(*store.insert(record.clone()).await.unwrap(), record);
+        let inner = memory.load(&"tsk_1".into(), Parts::Whole).await.unwrap().unwrap();
+        let stored = mcp_tasks::types::to_string(&*inner).unwrap();
+        assert!(!stored.contains("secret"), "{stored}");
+        assert_eq!(*store.load(&"tsk_1".into(), Parts::Whole).await.unwrap().unwrap(), record);
+    }
 }
 
 #[tokio::test]

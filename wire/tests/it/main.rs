@@ -1,3 +1,5 @@
 //! The commands as processes.
 
+// Processes are killed as Unix does it.
+#[cfg(unix)]
 mod torture;
