@@ -735,6 +735,17 @@ mod tests {
         assert_eq!(described.undescribed(), [Some("inner")]);
     }
 
+    /// C-69: a tool without the macro says as well what it asks before a task.
+    #[test]
+    fn questions_before_a_task_are_told_from_others() {
+        let definition = ToolDefinition::new::<Inner, Result<(), ToolError>>("t")
+            .with_input::<Inner>("later", "?")
+            .with_input_before_task::<Inner>("before", "?");
+        assert!(definition.faults().is_empty());
+        let told: Vec<_> = definition.inputs().iter().map(InputDeclaration::is_before_task).collect();
+        assert_eq!(told, [false, true]);
+    }
+
     /// a form that asks for a secret is found.
     #[test]
     fn member_that_looks_like_a_secret_is_found() {

@@ -65,6 +65,8 @@ mod server_rounds;
 ))]
 mod server_rounds_across;
 #[cfg(feature = "macros")]
+mod server_rounds_faults;
+#[cfg(feature = "macros")]
 mod server_sequence;
 #[cfg(feature = "macros")]
 mod server_store;

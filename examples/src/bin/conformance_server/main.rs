@@ -5,6 +5,7 @@
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 mod generic;
+mod rounds;
 
 use std::{net::SocketAddr, process::ExitCode, time::Duration};
 
@@ -194,6 +195,10 @@ async fn serve(store: impl Store, options: &Options) -> Result<(), Failure> {
         .tool::<generic::sometimes>()
         .tool::<generic::trigger_tool_change>()
         .tool::<greet_in_a_task>()
+        .tool::<rounds::elicitation>()
+        .tool::<rounds::request_state>()
+        .tool::<rounds::tampered_state>()
+        .tool::<rounds::multi_round>()
         // Known to everybody: the suite seals nothing that matters.
         .request_state_key([0; 32])
         .build()
