@@ -20,7 +20,7 @@ use super::{
 use crate::{
     clock::millis_after,
     engine::{Called, InlineOutcome, NewTask, Round},
-    error::{DefinitionError, EngineError},
+    error::{DefinitionError, EngineError, EngineErrorKind},
     output::text_result,
     owner::Owner,
     tool::{InputDeclaration, TaskMode, ToolDefinition},
@@ -113,8 +113,7 @@ impl Inner {
             Some(state) => Some(self.states.open(state, &origin, self.engine.now_millis())?),
             None => None,
         };
-        // Without a state they are answers to nothing that was asked here.
-        let responses = params.input_responses.filter(|_| state.is_some()).map(Map::from).unwrap_or_default();
+        let responses = params.input_responses.map(Map::from).unwrap_or_default();
         let before = match state {
             Some(State { continuation: Continuation::Kept { id, .. }, .. }) => {
                 let round = self.engine.next_round(owner, &id, responses).await?;
@@ -126,6 +125,7 @@ impl Inner {
             None => None,
         };
 
+        let is_retry = before.is_some();
         let is_task = becomes_a_task(definition, capabilities);
         let asks_before = asks_before_task(definition);
         let round_ms = self.engine.round_ms(definition);
@@ -138,10 +138,11 @@ impl Inner {
                     (nonce, Map::new(), millis_after(self.engine.now_millis(), round_ms))
                 }
             };
-            for (key, response) in responses {
+            // Without a state they are answers to nothing that was asked here, and would not count once.
+            for (key, response) in responses.iter().filter(|_| is_retry) {
                 // What was taken once stays.
-                if answers.get(&key).is_none() {
-                    answers.insert(key, response);
+                if answers.get(key).is_none() {
+                    answers.insert(key, response.clone());
                 }
             }
             let open = match self.engine.ask_before(&mut task, &answers) {
@@ -166,9 +167,29 @@ impl Inner {
             };
         }
         match self.engine.call_in_rounds(task).await {
-            Ok(round) => self.after_round(round, &origin),
+            Ok(round) if is_retry => self.after_round(round, &origin),
+            Ok(round) => self.after_round(self.answered_at_once(round, &responses).await?, &origin),
             Err(error) => self.not_called(error),
         }
+    }
+
+    /// Goes on with answers that came with the call itself, as from a client that knows what the tool asks. Those that
+    /// do not fit are none: the client is asked like any other.
+    async fn answered_at_once(
+        &self,
+        mut round: Round,
+        responses: &Map<RawJson>,
+    ) -> Result<Round, EngineError> {
+        while let Round::Asks(record) = &round
+            && record.outstanding().any(|input| responses.get(&input.key).is_some())
+        {
+            match self.engine.next_round(&record.owner, &record.id, responses.clone()).await {
+                Ok(next) => round = next,
+                Err(error) if error.kind() == EngineErrorKind::InvalidInput => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(round)
     }
 
     /// What a call that is no task is answered with.

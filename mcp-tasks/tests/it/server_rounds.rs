@@ -600,3 +600,19 @@ async fn retry_has_an_id_of_its_own() {
     let (_, answer) = crate::server_harness::ask(&server, &message).await;
     assert_eq!((&answer["id"], text_of(&answer["result"])), (&json!("another"), "not sure"));
 }
+
+/// answers that come with the first call are answers to what the body asks, if they fit, and others are not looked
+/// at; nothing that was not asked is needed.
+#[tokio::test]
+async fn answers_may_come_with_the_call() {
+    let server = server().await;
+    let yes = accept(json!({"approved": true}));
+    let call = |responses: Value| json!({"name": "pair", "arguments": {"counter": "at once"}, "inputResponses": responses});
+    let all = json!({"left": person("Ann"), "right": person("Bob"), "dance": yes, "more": 7});
+    assert_eq!(text_of(&called(&server, call(all)).await), "Ann and Bob dance");
+    let two = called(&server, call(json!({"left": person("Ann"), "right": person("Bob")}))).await;
+    assert_eq!(asked_for(&two), ["dance"]);
+    let wrong = called(&server, call(json!({"left": person("Ann"), "right": 12_345}))).await;
+    assert_eq!(asked_for(&wrong), ["left", "right"]);
+    assert_eq!(kept(&server).await, 2);
+}
