@@ -471,7 +471,8 @@ impl Engine {
         }
         if visibility == Visibility::Task || !definition.inputs().is_empty() {
             record.params_digest = digest::of_json_text(task.arguments.as_str());
-            if definition.restart() == Restart::Rerun {
+            // Whoever takes up a task that is not begun here needs them as well, and whoever runs it again.
+            if record.lease.is_none() || definition.restart() == Restart::Rerun {
                 let params = Params { name: task.tool.clone(), arguments: &task.arguments };
                 record.params = Some(RawObject::new(&params).map_err(EngineError::internal)?);
             }

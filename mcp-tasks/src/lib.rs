@@ -65,7 +65,8 @@
 //!
 //! Of each task, in the clear, until its retention ends (`retain`, or its lifetime): owner, tool, status and its messages,
 //! result or error, the questions with their answers, the values of recorded steps, and, for tools that can be run
-//! again, the arguments. Of other tools' arguments only a digest is kept. Then its owner is told for a while that it
+//! again and tasks that were not begun by the process that created them, the arguments. Of other arguments only a digest
+//! is kept. Then its owner is told for a while that it
 //! expired ([`EngineBuilder::tombstone_ms`]). The same is kept of a call that asks without being a task, until it is
 //! answered or given up. The log has ids, names, statuses and the reasons of cancellations, and
 //! none of these values. The [guide to durability][durability] says more, also how to choose a store, run replicas and

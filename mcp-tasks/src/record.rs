@@ -31,7 +31,8 @@ pub struct TaskRecord {
     pub owner: Owner,
     /// The method of the original request.
     pub method: String,
-    /// The original parameters; kept only if the task can be run again. Written once, at insertion.
+    /// The original parameters; kept only if the task can be run again, or was not begun where it
+    /// was created. Written once, at insertion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<RawObject>,
     /// Digest of the original parameters, kept also where they are not.

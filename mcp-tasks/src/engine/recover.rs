@@ -1,4 +1,5 @@
-//! Taking up tasks that nobody works on: run again where that was promised, failed honestly where not.
+//! Taking up tasks that nobody works on: run where no run has begun, run again where that was promised, failed honestly
+//! where not.
 
 use std::sync::Arc;
 
@@ -60,7 +61,8 @@ impl Core {
                 let Some(record) = self.with_headway(record, token).await? else { return Ok(()) };
                 #[cfg(feature = "metrics")]
                 super::meter::taken_up(&record, "run");
-                tracing::info!(task = %record.id, attempt = record.attempt, "the task is run again");
+                let event = if record.attempt > 1 { "the task is run again" } else { "the task is run" };
+                tracing::info!(task = %record.id, attempt = record.attempt, "{event}");
                 let run = Run::of_task(Arc::clone(self), tool, record);
                 if let Ok(registration) = self.register(Arc::clone(&run)) {
                     start(run, registration, arguments);
@@ -109,8 +111,10 @@ impl Core {
         let Some(tool) = self.tool(name) else {
             return Err(format!("the server was restarted and has no tool `{name}` any more"));
         };
+        // The claim is the first attempt: nothing was begun that could have been interrupted.
+        let is_first = record.attempt <= 1;
         let params = match &record.params {
-            Some(params) if tool.definition.restart() == Restart::Rerun => params,
+            Some(params) if is_first || tool.definition.restart() == Restart::Rerun => params,
             _ => return Err("the work was interrupted before the task ended".to_owned()),
         };
         if tool.fingerprint != record.tool {

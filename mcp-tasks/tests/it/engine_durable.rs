@@ -333,6 +333,47 @@ async fn worker_runs_what_a_serving_process_creates() {
     assert_eq!(text(&serving.settled(&owner, &id).await.unwrap()), "worked");
 }
 
+/// P089: nothing of a task is interrupted that nobody has begun, so that it is run whatever its tool says of restarts;
+/// and once it was begun, that counts.
+#[tokio::test]
+async fn task_that_nobody_has_begun_is_run_whatever_its_tool_says_of_restarts() {
+    let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let owner = Owner::new("tenant", "alice");
+    let serving = builder(Arc::clone(&store), &clock).role(Role::Serve).build().await.unwrap();
+    let create = async |script: Value| {
+        let script = RawObject::new(&json!({"script": script})).unwrap();
+        serving.create(NewTask::new(owner.clone(), "mortal", script)).await.unwrap().id.clone()
+    };
+    let before = create(json!([["return", "before there were workers"]])).await;
+    let kept = store.load(&before, Parts::Whole).await.unwrap().unwrap();
+    assert!(kept.params.is_some() && kept.attempt == 0, "{kept:?}");
+    let working = builder(Arc::clone(&store), &clock).role(Role::Work).build().await.unwrap();
+    assert_eq!(text(&serving.settled(&owner, &before).await.unwrap()), "before there were workers");
+    let begun = create(json!([["count", "begun by a worker"], ["until cancelled", ""]])).await;
+    eventually("the beginning", || count("begun by a worker") == 1).await;
+    let store = Arc::new(reopened(&store));
+    let next = builder(store, &clock).build().await.unwrap();
+    let record = next.settled(&owner, &begun).await.unwrap();
+    let told = record.status_message.as_deref();
+    assert_eq!(told, Some("the work was interrupted before the task ended"));
+    drop(working);
+}
+
+/// The same where a process has room for no more, and what it has room for leaves no arguments.
+#[tokio::test]
+async fn task_of_a_mortal_tool_waits_for_room() {
+    let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let engine = builder(Arc::clone(&store), &clock).max_running(1).build().await.unwrap();
+    let bench = Bench { engine, clock, store, owner: Owner::new("tenant", "alice") };
+    let first = bench.create_mortal(json!([["gate", "mortal room for one"]])).await;
+    let second = bench.create_mortal(json!([["return", "later"]])).await;
+    let params = async |id: &TaskId| bench.store.load(id, Parts::Whole).await.unwrap().unwrap().params.clone();
+    assert!(params(&first).await.is_none() && params(&second).await.is_some());
+    open("mortal room for one");
+    bench.settled(&first).await;
+    assert_eq!(text(&bench.settled(&second).await), "later");
+}
+
 #[tokio::test]
 async fn no_more_bodies_run_than_there_is_room_for() {
     let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
