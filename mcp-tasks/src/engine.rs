@@ -157,9 +157,6 @@ impl Engine {
     /// known, since neither the write was answered nor a read, a task without an idempotency key is removed as soon as
     /// the store can be reached, and one with a key is what the next call under it finds.
     pub async fn create(&self, task: NewTask) -> Result<SharedRecord, EngineError> {
-        if self.core.settings.role == Role::Work {
-            return Err(EngineError::new(EngineErrorKind::WrongRole, "this process takes no calls"));
-        }
         let tool = self.admit(&task)?;
         let record = self.new_record(&task, &tool, Visibility::Task)?;
         let core = Arc::clone(&self.core);
@@ -423,6 +420,9 @@ impl Engine {
     }
 
     fn admit(&self, task: &NewTask) -> Result<Arc<Tool>, EngineError> {
+        if self.core.settings.role == Role::Work {
+            return Err(EngineError::new(EngineErrorKind::WrongRole, "this process takes no calls"));
+        }
         if *self.core.closing.borrow() {
             return Err(EngineError::shutting_down());
         }

@@ -267,8 +267,9 @@ impl Core {
             }
             if found.version <= known.version {
                 // What was refused is older than what can be read.
-                let failed = retry.after(self, not_seen(known.id.as_str())).await;
-                failed.map_err(Unwritten::Store)?;
+                if let Err(err) = retry.after(self, not_seen(known.id.as_str())).await {
+                    return Ok(Written::Failed(known, err));
+                }
             } else {
                 known = found;
             }
@@ -293,12 +294,12 @@ impl Core {
         self.transition_with(known, |_| Ok(Some(event.clone()))).await
     }
 
-    /// The same for a body, which can wait for a store that fails for a moment, but not for ever.
+    /// The same for a body, or for its end, which wait for a store that fails for a while.
     pub(super) async fn transition_surely(
         &self,
         known: SharedRecord,
         event: Event,
-        patience: Patience,
+        patience: Patience<'_>,
     ) -> Result<SharedRecord, Unwritten> {
         self.transition_surely_with(known, |_| Some(event.clone()), patience).await
     }
@@ -308,7 +309,7 @@ impl Core {
         &self,
         known: SharedRecord,
         decide: impl Fn(&TaskRecord) -> Option<Event> + Send + Sync,
-        patience: Patience,
+        patience: Patience<'_>,
     ) -> Result<SharedRecord, Unwritten> {
         let mut retry = Retry::new(patience);
         let mut unsure = None;
@@ -367,22 +368,24 @@ fn is_same_write(wanted: &TaskRecord, found: &TaskRecord) -> bool {
 }
 
 /// How long a failing store is tried again.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+#[derive(Clone, Copy)]
+pub(super) enum Patience<'a> {
     /// A few seconds.
     Short,
+    /// As long as the run may go on: what its body says is not given up for a store that comes back.
+    While(&'a Run),
     /// As long as the engine is there: the end of a run must not get lost.
     Endless,
 }
 
 /// Trying again, at growing distances.
-pub(super) struct Retry {
-    patience: Patience,
+pub(super) struct Retry<'a> {
+    patience: Patience<'a>,
     wait_ms: u64,
 }
 
-impl Retry {
-    pub(super) fn new(patience: Patience) -> Self {
+impl<'a> Retry<'a> {
+    pub(super) fn new(patience: Patience<'a>) -> Self {
         Self { patience, wait_ms: 10 }
     }
 
@@ -390,13 +393,22 @@ impl Retry {
     pub(super) async fn after(&mut self, core: &Core, err: StoreError) -> Result<(), StoreError> {
         let patient = match self.patience {
             Patience::Short => self.wait_ms < 5_000,
+            Patience::While(run) => run.interruption().is_none(),
             Patience::Endless => self.wait_ms < 5_000 || !*core.closing.borrow(),
         };
         if !patient || err.kind() != StoreErrorKind::Unavailable {
             return Err(err);
         }
         tracing::warn!(error = with_causes(&err), "the store failed, trying again");
-        core.clock.sleep_until(&after(&core.now(), self.wait_ms)).await;
+        let sleep = core.clock.sleep_until(&after(&core.now(), self.wait_ms));
+        match self.patience {
+            Patience::While(run) => tokio::select! {
+                biased;
+                _ = run.stopped() => return Err(err),
+                () = sleep => {}
+            },
+            Patience::Short | Patience::Endless => sleep.await,
+        }
         self.wait_ms = (self.wait_ms * 3).min(30_000);
         Ok(())
     }

@@ -247,7 +247,9 @@ impl Run {
             // Nobody comes back to a call that was given up.
             self.checkpoint()?;
         }
-        let mut retry = Retry::new(Patience::Short);
+        // Somebody waits for the answer to a call that is no task, and can call again.
+        let patience = if self.is_call() { Patience::Short } else { Patience::While(self) };
+        let mut retry = Retry::new(patience);
         while let Err(err) = self.be_born().await {
             if let Err(err) = retry.after(&self.core, err).await {
                 self.core.see_to(&self.record(), false, &err);
@@ -269,7 +271,7 @@ impl Run {
             return self.checkpoint();
         }
         self.surely_born().await?;
-        match self.core.transition_surely(self.record(), event, Patience::Short).await {
+        match self.core.transition_surely(self.record(), event, Patience::While(self)).await {
             Ok(_) => Ok(()),
             Err(refusal) => Err(self.refused(refusal).await),
         }
@@ -293,7 +295,7 @@ impl Run {
                 let done = known.is_some_and(|known| known.fingerprint == input.fingerprint);
                 (!done).then(|| Event::Ask { token, inputs: vec![input.clone()] })
             };
-            match run.core.transition_surely_with(run.record(), decide, Patience::Short).await {
+            match run.core.transition_surely_with(run.record(), decide, Patience::While(&run)).await {
                 Ok(record) => {
                     run.publish(&record);
                     Ok(())
@@ -320,6 +322,9 @@ impl Run {
                 _ => self.stop(InterruptedKind::LeaseLost),
             },
             Unwritten::Gone => self.stop(InterruptedKind::Ended),
+            // The run was over before the store came back.
+            Unwritten::Store(err)
+                if err.kind() == StoreErrorKind::Unavailable && self.interruption().is_some() => {}
             Unwritten::Store(err) => {
                 tracing::error!(task = %self.id, error = with_causes(&err), "the store failed");
                 return self.fault("the store failed".to_owned());
@@ -396,7 +401,7 @@ impl Run {
             return self.checkpoint();
         }
         self.surely_born().await?;
-        let mut retry = Retry::new(Patience::Short);
+        let mut retry = Retry::new(Patience::While(self));
         loop {
             let err = match self.core.store.append_step(&self.id, token, step.clone()).await {
                 Ok(()) => return Ok(()),

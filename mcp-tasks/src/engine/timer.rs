@@ -28,6 +28,11 @@ pub(super) async fn keep_time(core: Weak<Core>, mut closing: watch::Receiver<boo
         let Some(strong) = core.upgrade() else { return };
         let wake = match strong.tick().await {
             Ok(wake) => wake,
+            // The store is closed, or about to be; nothing is tried again.
+            Err(err) if *closing.borrow() => {
+                tracing::debug!(error = with_causes(&err), "the store failed while the engine closes");
+                return;
+            }
             Err(err) => {
                 tracing::error!(error = with_causes(&err), "the store failed, trying again");
                 Some(after(&strong.now(), BACK_OFF_MS))
@@ -171,6 +176,8 @@ impl Core {
             Ok(Some(record)) => run.publish(&record),
             Ok(None) if run.token().is_some() => run.stop(InterruptedKind::Ended),
             Ok(None) => {}
+            // The run is told to stop as it is.
+            Err(_) if *self.closing.borrow() => {}
             // The run finds out at its next write.
             Err(err) => {
                 tracing::warn!(task = %run.id(), error = with_causes(&err), "a change could not be read");

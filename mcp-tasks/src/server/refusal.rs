@@ -62,6 +62,11 @@ impl From<EngineError> for Refusal {
             EngineErrorKind::ShuttingDown | EngineErrorKind::TooManyTasks => {
                 Self::Internal(error.message().to_owned())
             }
+            // Whoever sends calls here has to be told, and not the log of each.
+            EngineErrorKind::WrongRole => {
+                tracing::debug!("a call was refused, since this process takes none");
+                Self::Internal(error.message().to_owned())
+            }
             _ => Self::internal(&error),
         }
     }

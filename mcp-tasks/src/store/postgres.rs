@@ -261,7 +261,18 @@ fn place(config: &Config, schema: &str) -> String {
         #[cfg(unix)]
         Host::Unix(path) => path.display().to_string(),
     };
-    let hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
+    let mut names: Vec<String> = config.get_hosts().iter().map(host).collect();
+    if names.is_empty() {
+        names = config.get_hostaddrs().iter().map(ToString::to_string).collect();
+    }
+    // One port is that of all hosts.
+    let ports = config.get_ports();
+    let port = |nth: usize| ports.get(nth).or_else(|| ports.first()).copied().unwrap_or(5432);
+    let named = |(nth, name): (usize, String)| match name.parse::<std::net::Ipv6Addr>() {
+        Ok(_) => format!("[{name}]:{}", port(nth)),
+        Err(_) => format!("{name}:{}", port(nth)),
+    };
+    let hosts: Vec<String> = names.into_iter().enumerate().map(named).collect();
     let name = config.get_dbname().or(config.get_user()).unwrap_or_default();
     format!("`{}/{name}`, schema `{schema}`", hosts.join(","))
 }

@@ -1,6 +1,6 @@
 //! How long a tool's tasks run, wait and stay.
 
-use super::ToolDefinition;
+use super::{Restart, TaskMode, ToolDefinition};
 use crate::error::DefinitionError;
 
 /// What a tool says about the time its tasks take, beside their lifetime.
@@ -23,7 +23,8 @@ impl ToolDefinition {
     }
 
     /// Sets how long a body may run each time it is started, waiting for answers included. One that takes longer is told
-    /// to stop, and its task fails.
+    /// to stop, and its task fails, unless it gives a result within its [`cancel_grace_ms`](Self::cancel_grace_ms) after
+    /// that: a task fails at the deadline and that grace at the latest.
     #[must_use]
     pub fn with_deadline_ms(mut self, deadline_ms: u64) -> Self {
         if deadline_ms == 0 {
@@ -42,7 +43,8 @@ impl ToolDefinition {
     }
 
     /// Sets how long a call is waited for before it becomes a task: one that ends in time, without a question and without
-    /// a step, is answered in place and never stored. A call with an idempotency key is a task at once.
+    /// a step, is answered in place and never stored. A call with an idempotency key is a task at once, and so is every
+    /// call in a process that runs no bodies of tasks ([`Role::Serve`](crate::Role::Serve)) or has no room for more.
     #[must_use]
     pub fn with_grace_ms(mut self, grace_ms: u64) -> Self {
         self.durations.grace_ms = Some(grace_ms);
@@ -63,7 +65,7 @@ impl ToolDefinition {
         self.durations.retain_ms
     }
 
-    /// How long a body may run each time it is started.
+    /// How long a body may run each time it is started, until it is told to stop.
     #[must_use]
     pub fn deadline_ms(&self) -> Option<u64> {
         self.durations.deadline_ms
@@ -90,10 +92,24 @@ impl ToolDefinition {
     /// What is wrong with the durations in view of everything else.
     pub(super) fn faults_of_durations(&self) -> Vec<DefinitionError> {
         let mut faults = Vec::new();
-        if self.durations.park_after_ms.is_some() && self.restart != super::Restart::Rerun {
+        if self.durations.park_after_ms.is_some() && self.restart != Restart::Rerun {
             faults.push(DefinitionError::new(
                 &self.name,
                 "a body that is parked has to be run again: `park_after` needs `restart = \"rerun\"`",
+            ));
+        }
+        if self.task_mode == TaskMode::Never && self.durations.grace_ms.is_some() {
+            faults.push(DefinitionError::new(
+                &self.name,
+                "a call that never becomes a task has no grace: `grace` needs another `task` than `\"never\"`",
+            ));
+        }
+        // One that asks is kept between its rounds, and goes on after a restart.
+        if self.task_mode == TaskMode::Never && self.restart == Restart::Rerun && self.inputs.is_empty() {
+            faults.push(DefinitionError::new(
+                &self.name,
+                "nothing is kept of a call that is never a task and asks nothing: `restart = \"rerun\"` needs \
+                 another `task` than `\"never\"`, or a question",
             ));
         }
         if let Some(argument) = self.durations.idempotency_argument

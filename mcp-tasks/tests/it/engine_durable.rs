@@ -10,7 +10,8 @@ use mcp_tasks::types::v2026_07_28::CallToolResult;
 use mcp_tasks::types::{RawObject, TaskId};
 use mcp_tasks::{
     ArgumentError, BoxFuture, Called, Engine, EngineErrorKind, InlineOutcome, MemoryStore, NewTask, Owner,
-    Restart, Role, SharedRecord, Store, TaskTool, ToolCall, ToolDefinition, ToolError, check_arguments,
+    Restart, Role, SharedRecord, Store, TaskMode, TaskTool, ToolCall, ToolDefinition, ToolError,
+    check_arguments,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -195,6 +196,21 @@ async fn body_that_runs_too_long_fails_its_task() {
     eventually("the end of the body", || count("stubborn past its deadline") == 1).await;
 }
 
+/// C-75: the deadline tells the body to stop, and what it brings within the grace counts.
+#[tokio::test]
+async fn result_within_the_grace_after_the_deadline_counts() {
+    let bench = durable_bench().await;
+    let script = json!([["gate", "after the deadline"], ["ignore", ""], ["return", "late, but there"]]);
+    let id = started(&bench, "limited", script).await;
+    bench.clock.advance(60_000);
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    bench.clock.advance(4_999);
+    open("after the deadline");
+    assert_eq!(text(&bench.settled(&id).await), "late, but there");
+}
+
 /// C-39
 #[tokio::test]
 async fn body_changes_lifetime_and_poll_interval() {
@@ -328,6 +344,7 @@ async fn worker_runs_what_a_serving_process_creates() {
     let working = builder(Arc::clone(&store), &clock).role(Role::Work).build().await.unwrap();
     assert_eq!(text(&serving.settled(&owner, &id).await.unwrap()), "worked");
     assert_eq!(working.create(task.clone()).await.unwrap_err().kind(), EngineErrorKind::WrongRole);
+    assert_eq!(working.call_inline(task.clone()).await.unwrap_err().kind(), EngineErrorKind::WrongRole);
     // And what comes later, without anybody looking at a clock.
     let id = serving.create(task).await.unwrap().id.clone();
     assert_eq!(text(&serving.settled(&owner, &id).await.unwrap()), "worked");
@@ -367,7 +384,8 @@ async fn task_of_a_mortal_tool_waits_for_room() {
     let bench = Bench { engine, clock, store, owner: Owner::new("tenant", "alice") };
     let first = bench.create_mortal(json!([["gate", "mortal room for one"]])).await;
     let second = bench.create_mortal(json!([["return", "later"]])).await;
-    let params = async |id: &TaskId| bench.store.load(id, Parts::Whole).await.unwrap().unwrap().params.clone();
+    let params =
+        async |id: &TaskId| bench.store.load(id, Parts::Whole).await.unwrap().unwrap().params.clone();
     assert!(params(&first).await.is_none() && params(&second).await.is_some());
     open("mortal room for one");
     bench.settled(&first).await;
@@ -542,6 +560,29 @@ async fn contradictory_durations_are_faults() {
     let error = Engine::builder(MemoryStore::new()).tool::<Contradictory>().build().await.unwrap_err();
     let error = format!("{error:?}");
     for part in ["a deadline of 0", "`park_after` needs `restart = \"rerun\"`", "`other` is no argument"] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn promises_about_tasks_are_faults_of_a_tool_that_never_has_one() {
+    struct Hasty;
+    impl TaskTool for Hasty {
+        const NAME: &'static str = "hasty";
+        fn definition() -> ToolDefinition {
+            let definition = ToolDefinition::new::<Once, Result<String, ToolError>>(Self::NAME);
+            definition.with_task_mode(TaskMode::Never).with_grace_ms(1).with_restart(Restart::Rerun)
+        }
+        fn check(_: &RawObject) -> Result<(), ArgumentError> {
+            Ok(())
+        }
+        fn run(call: ToolCall) -> BoxFuture<'static, Result<CallToolResult, ToolError>> {
+            Script::<true>::run(call)
+        }
+    }
+    let error = Engine::builder(MemoryStore::new()).tool::<Hasty>().build().await.unwrap_err();
+    let error = format!("{error:?}");
+    for part in ["`grace` needs another `task`", "`restart = \"rerun\"` needs another `task`"] {
         assert!(error.contains(part), "{error}");
     }
 }

@@ -16,6 +16,7 @@ mod engine_log;
 #[cfg(feature = "metrics")]
 mod engine_metrics;
 mod engine_model;
+mod engine_outages;
 mod engine_outcome;
 mod engine_restart;
 #[cfg(feature = "sqlite")]

@@ -38,6 +38,19 @@ async fn answered<T>(what: impl AsyncFn() -> Result<T, mcp_tasks::StoreError>) -
     tokio::time::timeout(Duration::from_secs(30), ask).await.unwrap()
 }
 
+/// Whoever looks for a database that does not answer is told which one, to the port, and nothing that is secret of it.
+#[tokio::test]
+async fn error_names_host_and_port_of_the_database() {
+    for (url, place) in [
+        ("postgresql://alice:hunter2@127.0.0.1:1/tasks", "`127.0.0.1:1/tasks`"),
+        ("postgresql://alice:hunter2@[::1]:2/tasks", "`[::1]:2/tasks`"),
+        ("postgresql://alice:hunter2@127.0.0.1:1,localhost:3/tasks", "`127.0.0.1:1,localhost:3/tasks`"),
+    ] {
+        let err = PostgresStore::open(url).await.unwrap_err();
+        assert!(err.to_string().contains(place) && !format!("{err:?}").contains("hunter2"), "{err}");
+    }
+}
+
 /// S-09, S-35: nothing that was answered is lost, and whoever listens is told that something may have been missed.
 #[tokio::test]
 async fn store_goes_on_after_a_crash_of_the_server_and_listeners_look_again() {

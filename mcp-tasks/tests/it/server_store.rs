@@ -3,10 +3,11 @@
 use std::{sync::Arc, task::Poll};
 
 use mcp_tasks::testing::Verb;
-use mcp_tasks::{Server, StoreErrorKind};
+use mcp_tasks::{Role, Server, StoreErrorKind};
 use serde_json::{Value, json};
 
-use crate::server_harness::{Back, ask, job, request};
+use crate::engine_log::Log;
+use crate::server_harness::{Back, ask, echo, job, request};
 use crate::support::{FaultyMemory, faulty};
 
 async fn server(store: FaultyMemory) -> Server {
@@ -58,4 +59,22 @@ async fn a_new_task_is_answered_for_when_it_is_stored_and_not_before() {
     let params = json!({"taskId": created["result"]["taskId"]});
     let (_, found) = ask(&server, &request(json!(2), "tasks/get", params)).await;
     assert!(found["result"]["status"].is_string(), "{found}");
+}
+
+/// C-93: a process that runs bodies only says so to whoever calls it, and fills no log with that.
+#[tokio::test]
+async fn a_call_to_a_process_that_takes_none_is_refused_plainly() {
+    let server = Server::builder("working", "1").store(faulty()).tool::<job>().tool::<echo>();
+    let server = server.engine(|engine| engine.role(Role::Work)).build().await.unwrap();
+    let log = Log::default();
+    let guard = log.listen();
+    let echo = request(json!(2), "tools/call", json!({"name": "echo", "arguments": {"text": "x"}}));
+    for message in [call(), echo] {
+        let (_, refused) = ask(&server, &message).await;
+        let error = json!({"code": -32_603, "message": "this process takes no calls"});
+        assert_eq!(refused["error"], error);
+    }
+    drop(guard);
+    let text = log.text();
+    assert!(!text.contains("ERROR") && !text.contains("WARN") && text.contains("takes none"), "{text}");
 }
