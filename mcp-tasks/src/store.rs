@@ -36,7 +36,7 @@ pub use fs::FsStore;
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresStore, PostgresStoreBuilder};
-pub use sealed::{Seal, SealError, SealedStore};
+pub use sealed::{Seal, SealError, SealedStore, Subject};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use mcp_tasks::record::State;
 use mcp_tasks::store::{
-    Change, Changes, Claim, Due, Parts, PostgresStoreBuilder, Seal, SealError, SealedStore,
+    Change, Changes, Claim, Due, Parts, PostgresStoreBuilder, Seal, SealError, SealedStore, Subject,
 };
 use mcp_tasks::testing::Backend;
 use mcp_tasks::types::{TaskId, Timestamp};
@@ -122,11 +122,11 @@ async fn postgres_store_keeps_the_contract() {
 struct Turned;
 
 impl Seal for Turned {
-    fn seal(&self, _: &TaskId, plain: &[u8]) -> Result<Vec<u8>, SealError> {
+    fn seal(&self, _: &Subject<'_>, plain: &[u8]) -> Result<Vec<u8>, SealError> {
         Ok(plain.iter().map(|byte| !byte).collect())
     }
 
-    fn open(&self, _: &TaskId, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+    fn open(&self, _: &Subject<'_>, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
         Ok(sealed.iter().map(|byte| !byte).collect())
     }
 }
