@@ -108,8 +108,9 @@ impl Lock {
             StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
         };
         let mut options = OpenOptions::new();
-        let file =
-            options.create(true).read(true).write(true).truncate(false).open(path).map_err(unavailable)?;
+        let file = private(options.create(true).read(true).write(true).truncate(false))
+            .open(path)
+            .map_err(unavailable)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { file, path: path.to_owned() })),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -154,16 +155,23 @@ impl Lock {
     }
 }
 
+/// Makes files, where they are made, such that nobody else can read them.
+pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
 /// What stays the same of a file whatever its name is.
 #[cfg(unix)]
-fn identity(file: &Metadata) -> String {
+pub(super) fn identity(file: &Metadata) -> String {
     use std::os::unix::fs::MetadataExt as _;
     format!("{}:{}", file.dev(), file.ino())
 }
 
 /// Elsewhere a file that is open cannot be deleted or moved, so that its name is enough.
 #[cfg(not(unix))]
-fn identity(_: &Metadata) -> String {
+pub(super) fn identity(_: &Metadata) -> String {
     "by name".to_owned()
 }
 

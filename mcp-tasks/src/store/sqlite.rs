@@ -67,9 +67,9 @@ impl SqliteStore {
         let mut connection = file::open(&path).map_err(|err| in_file(&path, err))?;
         lock.vouch_for(&path);
         let feed = ChangeFeed::default();
-        let told = feed.clone();
+        let (told, named) = (feed.clone(), file::Named::new(&path));
         let writer = Writer::start("mcp-tasks-sqlite", move |batch| {
-            writer::run(&mut connection, batch, &told);
+            writer::run(&mut connection, &named, batch, &told);
         })?;
         let open = Open { readers: Vec::new(), writer, _lock: lock };
         Ok(Self { path, feed, open: Mutex::new(Some(open)) })

@@ -387,3 +387,22 @@ async fn task_goes_on_in_the_next_process() {
     assert_eq!(count("fs 1"), 1);
     two.engine.shutdown().await;
 }
+
+/// What people said is in the files, so that nobody else may read them.
+#[cfg(unix)]
+#[tokio::test]
+async fn folder_and_files_are_their_users_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = fresh();
+    let store = folder.open().await.unwrap();
+    store.insert(with_parts("tsk_1")).await.unwrap();
+    let claimed = store.claim(claim(1)).await.unwrap();
+    store.append_step(&"tsk_1".into(), claimed[0].fence, step("one")).await.unwrap();
+    store.insert(record("tsk_2")).await.unwrap();
+    assert_eq!(fs::metadata(&folder.path).unwrap().permissions().mode() & 0o777, 0o700);
+    for name in folder.names() {
+        let mode = fs::metadata(folder.file(&name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{name}");
+    }
+}

@@ -372,3 +372,40 @@ async fn task_of_a_newer_format_is_neither_taken_up_nor_set_aside() {
         assert_eq!(row(&Connection::open(&file.path).unwrap()), before);
     }
 }
+
+/// What people said is in the files, so that nobody else may read them.
+#[cfg(unix)]
+#[tokio::test]
+async fn database_and_the_files_beside_it_are_their_users_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let file = fresh();
+    let store = file.open().await.unwrap();
+    store.insert(record("tsk_1")).await.unwrap();
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(file.path.parent().unwrap()).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{entry:?}");
+        names.push(entry.file_name().into_string().unwrap());
+    }
+    names.sort_unstable();
+    assert_eq!(names, ["tasks.db", "tasks.db-shm", "tasks.db-wal", "tasks.db.lock"]);
+}
+
+/// C-31: what is written to a file that nobody finds any more is lost, so that it is refused.
+#[cfg(unix)]
+#[tokio::test]
+async fn database_that_was_deleted_or_replaced_while_open_takes_no_more_writes() {
+    for is_replaced in [false, true] {
+        let file = fresh();
+        let store = file.open().await.unwrap();
+        store.insert(record("tsk_1")).await.unwrap();
+        std::fs::rename(&file.path, file.path.with_extension("gone")).unwrap();
+        if is_replaced {
+            std::fs::write(&file.path, "").unwrap();
+        }
+        let error = store.insert(record("tsk_2")).await.unwrap_err();
+        assert_eq!(error.kind(), StoreErrorKind::Locked, "{error}");
+        assert!(error.to_string().contains("deleted or replaced"), "{error}");
+    }
+}

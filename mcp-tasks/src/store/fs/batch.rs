@@ -291,13 +291,18 @@ impl Batch {
                 let Ok(after) = lifecycle::apply(&head, event, &claim.now) else { continue };
                 let Contents { params, steps, .. } = match self.contents(&after) {
                     Ok(contents) => contents,
-                    Err(cause) if cause.kind() == StoreErrorKind::Corrupt => {
+                    Err(cause) if folder::is_of_the_file(&cause) => {
                         let mut shared = self.publish();
                         shared.heads.remove(&after.id);
                         shared.set_aside(stem(&after.id), false, &cause);
                         continue;
                     }
-                    Err(err) => return Err(err),
+                    Err(cause) => {
+                        // The next claim tries again; nobody else's task waits for that.
+                        let error = with_causes(&cause);
+                        tracing::warn!(task = %after.id, error, "a task cannot be taken up at the moment");
+                        continue;
+                    }
                 };
                 let after = self.write(Head::new(after)?)?;
                 claimed.push(Arc::new(TaskRecord { params, steps, ..TaskRecord::clone(&after) }));
@@ -437,7 +442,14 @@ impl Batch {
     fn settle(&self) -> Result<(), StoreError> {
         let mut state = self.state.borrow_mut();
         while let Some(appended) = state.appended.last() {
-            parts::truncate(&appended.path, appended.length)?;
+            match parts::truncate(&appended.path, appended.length) {
+                Err(cause) if folder::is_of_the_file(&cause) => {
+                    let mut shared = self.publish();
+                    shared.heads.remove(&appended.id);
+                    shared.set_aside(stem(&appended.id), true, &cause);
+                }
+                truncated => truncated?,
+            }
             state.appended.pop();
         }
         if state.unsettled.is_empty() {
@@ -456,13 +468,23 @@ impl Batch {
                     }
                 }
                 Ok(Some(record))
-                    if shared.heads.get(&id).is_some_and(|head| head.version == record.version) => {}
-                Ok(Some(record)) => {
+                    if shared.heads.get(&id).is_some_and(|head| folder::is_of(&head, &record)) => {}
+                Ok(Some(mut record)) => {
                     tracing::warn!(task = %id, "a write that seemed to fail is in the folder");
+                    let lease = shared.heads.get(&id).and_then(|head| head.lease.clone());
+                    // In the file it was not lengthened.
+                    let is_same = |known: &Lease| {
+                        let written = record.lease.as_ref();
+                        written
+                            .is_some_and(|lease| lease.worker == known.worker && lease.token == known.token)
+                    };
+                    if let Some(lease) = lease.filter(is_same) {
+                        record.lease = Some(lease);
+                    }
                     self.feed.written(&record);
                     shared.heads.put(Arc::new(record));
                 }
-                Err(cause) if cause.kind() == StoreErrorKind::Unavailable => return Err(cause),
+                Err(cause) if !folder::is_of_the_file(&cause) => return Err(cause),
                 Err(cause) => {
                     tracing::error!(task = %id, error = with_causes(&cause), "a task cannot be read any more");
                     shared.heads.remove(&id);

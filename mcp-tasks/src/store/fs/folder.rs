@@ -13,7 +13,7 @@ use crate::digest;
 use crate::error::with_causes;
 use crate::record::{FORMAT, TaskRecord};
 use crate::store::heads::Heads;
-use crate::store::lock::Lock;
+use crate::store::lock::{Lock, private};
 use crate::store::{StoreError, StoreErrorKind};
 
 /// Says whose folder it is, and of which version.
@@ -124,13 +124,41 @@ pub(super) fn failed(what: &str, path: &Path, err: io::Error) -> StoreError {
     StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
 }
 
+/// Whether one file alone cannot be read, and not whatever file comes next, as when there are too many open ones.
+pub(super) fn is_of_the_file(cause: &StoreError) -> bool {
+    use io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, PermissionDenied};
+
+    if cause.kind() != StoreErrorKind::Unavailable {
+        return true;
+    }
+    /// What a disk says of a damaged place.
+    const EIO: i32 = 5;
+    let err = std::error::Error::source(cause).and_then(|err| err.downcast_ref::<io::Error>());
+    err.is_some_and(|err| {
+        matches!(err.kind(), InvalidData | IsADirectory | NotADirectory | PermissionDenied)
+            || (cfg!(unix) && err.raw_os_error() == Some(EIO))
+    })
+}
+
+/// A head as it is after opening: a lease is worth nothing in another process than the one that wrote it.
+fn with_its_lease_ended(record: TaskRecord) -> TaskRecord {
+    let version = record.version.saturating_add(u64::from(record.lease.is_some()));
+    TaskRecord { lease: None, version, ..record.into_parts().0 }
+}
+
+/// Whether this head is what is known of what stands in the file: it was written from here, or read on opening.
+pub(super) fn is_of(head: &TaskRecord, written: &TaskRecord) -> bool {
+    let was_opened = written.lease.is_some() && head.fence == written.fence;
+    head.version == written.version || (was_opened && head.version == written.version.saturating_add(1))
+}
+
 pub(super) fn corrupt(path: &Path, what: &str) -> StoreError {
     StoreError::new(StoreErrorKind::Corrupt, format!("the file `{}` {what}", path.display()))
 }
 
 /// Opens the folder or makes it, and keeps others out.
 pub(super) fn open(path: &Path) -> Result<(Folder, Lock), StoreError> {
-    match fs::create_dir(path) {
+    match private_folder(path) {
         // An entry in a folder is durable when the folder is.
         Ok(()) => sync(path.parent().unwrap_or(path)).map_err(|err| failed("made durable", path, err))?,
         Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
@@ -154,6 +182,14 @@ pub(super) fn open(path: &Path) -> Result<(Folder, Lock), StoreError> {
         folder.sync()?;
     }
     Ok((folder, lock))
+}
+
+/// Makes a folder that nobody else can look into.
+fn private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 /// Synchronises a folder: what is in it under which name is durable then.
@@ -210,10 +246,12 @@ impl Folder {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{number}{TEMPORARY}"));
         let temporary = PathBuf::from(name);
-        let written = File::create(&temporary).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
+        let written = private(OpenOptions::new().create(true).write(true).truncate(true))
+            .open(&temporary)
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                file.sync_all()
+            });
         if let Err(err) = written {
             remove_if_there(&temporary);
             return Err(failed("written", &temporary, err));
@@ -225,10 +263,11 @@ impl Folder {
     pub(super) fn write_parts(&self, stem: &str, text: &str) -> Result<PathBuf, StoreError> {
         let path = self.parts_path(stem);
         let mut options = OpenOptions::new();
-        let written = options.create(true).write(true).truncate(true).open(&path).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
+        let written =
+            private(options.create(true).write(true).truncate(true)).open(&path).and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                file.sync_all()
+            });
         if let Err(err) = written {
             remove_if_there(&path);
             return Err(failed("written", &path, err));
@@ -294,9 +333,7 @@ impl Folder {
                         shared.set_aside(stem.clone(), true, &corrupt(&self.head_path(stem), &what));
                         continue;
                     }
-                    let version = record.version.saturating_add(u64::from(record.lease.is_some()));
-                    let record = TaskRecord { lease: None, version, ..record.into_parts().0 };
-                    shared.heads.put(Arc::new(record));
+                    shared.heads.put(Arc::new(with_its_lease_ended(record)));
                 }
                 Err(cause) => {
                     with_parts.insert(stem.clone());

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::folder::{corrupt, failed};
 use crate::record::StepRecord;
+use crate::store::lock::private;
 use crate::store::{StoreError, StoreErrorKind};
 
 #[derive(Deserialize)]
@@ -84,7 +85,7 @@ pub(super) fn read(path: &Path) -> Result<Contents, StoreError> {
 pub(super) fn append(path: &Path, length: u64, step: &StepRecord) -> Result<u64, StoreError> {
     let text = line(&LineOf::Step(step))?;
     let append = || {
-        let mut file = OpenOptions::new().create(true).write(true).truncate(false).open(path)?;
+        let mut file = private(OpenOptions::new().create(true).write(true).truncate(false)).open(path)?;
         let written = file.set_len(length).and_then(|()| {
             file.seek(SeekFrom::Start(length))?;
             file.write_all(text.as_bytes())?;

@@ -4,13 +4,14 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::failed;
+use crate::store::lock::{identity, private};
 use crate::store::row::NO_LEASE;
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -34,6 +35,7 @@ const BUSY: Duration = Duration::from_secs(5);
 /// dead, since we have the lock.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     check_magic(path)?;
+    make(path)?;
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -84,6 +86,47 @@ fn corrupt(what: &str) -> StoreError {
 
 fn unsupported(path: &Path, what: &str) -> StoreError {
     StoreError::new(StoreErrorKind::Unsupported, format!("the file `{}` {what}", path.display()))
+}
+
+/// Makes an empty file that nobody else can read, unless there is one; the files beside it get the same rights from
+/// SQLite.
+fn make(path: &Path) -> Result<(), StoreError> {
+    match private(File::options().create_new(true).write(true)).open(path) {
+        Err(err) if err.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(StoreError::new(StoreErrorKind::Unavailable, "the file cannot be made").with_source(err))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The file that stands under a database's name.
+pub(super) struct Named {
+    path: PathBuf,
+    identity: Option<String>,
+}
+
+impl Named {
+    pub(super) fn new(path: &Path) -> Self {
+        let mut named = Self { path: path.to_owned(), identity: None };
+        named.identity = named.now();
+        named
+    }
+
+    fn now(&self) -> Option<String> {
+        std::fs::metadata(&self.path).ok().map(|file| identity(&file))
+    }
+
+    /// An error when the file that is open is not the one that others find: what is written to it is lost.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        if self.identity.is_some() && self.now() == self.identity {
+            return Ok(());
+        }
+        let message = format!(
+            "the database `{}` was deleted or replaced while it was open; nothing is written any more",
+            self.path.display()
+        );
+        Err(StoreError::new(StoreErrorKind::Locked, message))
+    }
 }
 
 /// A file that does not begin like a database is left alone; an empty or absent one becomes one.

@@ -9,14 +9,38 @@ use std::sync::Arc;
 use rusqlite::{Connection, TransactionBehavior, ffi};
 
 use super::failed_for_all;
-use crate::store::ChangeFeed;
+use super::file::Named;
 use crate::store::writer::{Job, run_job};
+use crate::store::{ChangeFeed, StoreError};
 
 /// Does the jobs in one transaction, then answers them in their order, which is that of the versions they write.
-pub(super) fn run(connection: &mut Connection, mut batch: Vec<Box<dyn Job<Connection>>>, feed: &ChangeFeed) {
-    let committed = commit(connection, &mut batch).map_err(Arc::new);
+pub(super) fn run(
+    connection: &mut Connection,
+    named: &Named,
+    mut batch: Vec<Box<dyn Job<Connection>>>,
+    feed: &ChangeFeed,
+) {
+    let committed = match named.check() {
+        // Once more behind it: what was written to a file that went away meanwhile is lost as well.
+        Ok(()) => match commit(connection, &mut batch).map_err(Arc::new) {
+            Ok(()) => named.check(),
+            Err(err) => return answer(batch, || Err(failed_for_all(&err)), feed),
+        },
+        gone => gone,
+    };
+    match committed {
+        Ok(()) => answer(batch, || Ok(()), feed),
+        Err(gone) => answer(batch, || Err(StoreError::new(gone.kind(), gone.to_string())), feed),
+    }
+}
+
+fn answer(
+    batch: Vec<Box<dyn Job<Connection>>>,
+    committed: impl Fn() -> Result<(), StoreError>,
+    feed: &ChangeFeed,
+) {
     for job in batch {
-        job.answer(committed.as_ref().map(drop).map_err(failed_for_all), feed);
+        job.answer(committed(), feed);
     }
 }
 

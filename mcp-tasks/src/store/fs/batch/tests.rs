@@ -22,7 +22,17 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::open(tempfile::tempdir().unwrap())
+    }
+
+    /// As the next process would.
+    fn reopened(self) -> Self {
+        let Self { batch, folder, .. } = self;
+        drop(batch);
+        Self::open(folder)
+    }
+
+    fn open(folder: TempDir) -> Self {
         let (opened, lock) = folder::open(folder.path()).unwrap();
         let shared = Arc::new(RwLock::new(opened.read_all().unwrap()));
         let feed = ChangeFeed::default();
@@ -255,4 +265,65 @@ fn commit_that_fails_is_everybodys_error_and_memory_follows_the_folder() {
     assert_eq!(bench.version("a"), Some(1));
     assert_eq!(bench.names(), ["a.task.json", "b.parts.jsonl", "b.task.json", "c.task.json"]);
     assert_eq!(told(bench, changes), [("a".to_owned(), 1), ("c".to_owned(), 1)]);
+}
+
+/// S-37, P093: one file that cannot be read stops neither who takes tasks up nor who writes.
+#[cfg(unix)]
+#[test]
+fn file_that_cannot_be_read_stops_nobody_else() {
+    let mut bench = Bench::new();
+    for id in ["a", "b"] {
+        bench.insert(id, Some("{}"));
+    }
+    bench.run();
+    let parts = bench.folder.path().join("a.parts.jsonl");
+    fs::remove_file(&parts).unwrap();
+    fs::create_dir(&parts).unwrap();
+    let claimed = bench.claim(9);
+    bench.run();
+    let ids = |claimed: Vec<SharedRecord>| claimed.iter().map(|task| task.id.to_string()).collect::<Vec<_>>();
+    assert_eq!(answered(claimed).map(ids), Ok(vec!["b".to_owned()]));
+
+    // The same after a commit that failed, when memory has to follow the folder.
+    let in_the_way = bench.folder.path().join("c.task.json");
+    let third = bench.insert("c", None);
+    bench.add(move |_| {
+        fs::create_dir_all(&in_the_way).unwrap();
+        Ok(())
+    });
+    bench.run();
+    assert_eq!(version(third), Err(StoreErrorKind::Unavailable));
+    let other = bench.insert("d", None);
+    bench.run();
+    assert_eq!(version(other), Ok(1));
+}
+
+/// S-35: a commit that fails brings back neither an older version nor the lease of a process that is gone.
+#[cfg(unix)]
+#[test]
+fn lease_of_a_dead_process_does_not_come_back_by_a_commit_that_fails() {
+    let mut bench = Bench::new();
+    bench.insert("z", None);
+    bench.claim(1);
+    bench.run();
+    let mut bench = bench.reopened();
+    let (before, changes) = (bench.version("z").unwrap(), bench.feed.subscribe());
+    // The file in the way comes first, so that the other one keeps what it had.
+    let in_the_way = bench.folder.path().join("c.task.json");
+    let first = bench.insert("c", None);
+    let second = bench.replace("z", before + 1);
+    bench.add(move |_| {
+        fs::create_dir_all(&in_the_way).unwrap();
+        Ok(())
+    });
+    bench.run();
+    assert_eq!((version(first).is_err(), version(second).is_err()), (true, true));
+    let next = bench.load("z");
+    bench.run();
+    let next = answered(next).unwrap().unwrap();
+    assert_eq!((next.version, next.lease.clone()), (before, None));
+    let claimed = bench.claim(1);
+    bench.run();
+    assert_eq!(answered(claimed).unwrap().len(), 1);
+    assert_eq!(told(bench, changes), []);
 }

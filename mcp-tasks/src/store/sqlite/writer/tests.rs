@@ -62,7 +62,8 @@ impl Bench {
     }
 
     fn run(&mut self) {
-        run(&mut self.connection, std::mem::take(&mut self.batch), &self.feed);
+        let named = Named::new(&self.folder.path().join("tasks.db"));
+        run(&mut self.connection, &named, std::mem::take(&mut self.batch), &self.feed);
     }
 
     fn ids(&self) -> Vec<String> {
@@ -209,7 +210,8 @@ fn callers_that_come_together_share_a_commit() {
     let Bench { mut connection, feed, folder, .. } = Bench::new();
     let other = Connection::open(folder.path().join("tasks.db")).unwrap();
     let seen = || other.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0)).unwrap();
-    let writer = Writer::start("writer", move |batch| run(&mut connection, batch, &feed)).unwrap();
+    let named = Named::new(&folder.path().join("tasks.db"));
+    let writer = Writer::start("writer", move |batch| run(&mut connection, &named, batch, &feed)).unwrap();
     let jobs = writer.jobs().unwrap();
     let (go, gate) = mpsc::channel::<()>();
     let (entered, entrance) = mpsc::channel::<()>();
