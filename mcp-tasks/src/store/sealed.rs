@@ -372,8 +372,9 @@ impl<S: Store, K: Seal> Store for SealedStore<S, K> {
         let mut seen = BTreeSet::new();
         loop {
             let claimed = self.inner.claim(claim.clone()).await?;
-            let is_new =
-                claimed.iter().fold(false, |is_new, record| seen.insert(record.id.clone()) || is_new);
+            let before = seen.len();
+            seen.extend(claimed.iter().map(|record| record.id.clone()));
+            let is_new = seen.len() > before;
             let (opened, failed) = self.opened_claims(claimed).await?;
             match failed {
                 // Behind those there may be others, and no answer means that there is none.
