@@ -410,7 +410,10 @@ impl Engine {
     }
 
     /// Takes up live tasks that nobody works on, as those of a dead process: runs them again or fails them, as their
-    /// tools want. Done when the engine is built. Gives their number.
+    /// tools want. Gives their number.
+    ///
+    /// An engine does this by itself when it is built, when it hears of such a task, and when a lease has ended. Call it
+    /// where you know sooner, as after a change to the store that tells nobody, or in a test.
     ///
     /// # Errors
     ///

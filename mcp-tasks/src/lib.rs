@@ -69,7 +69,7 @@
 //! a digest is kept. Then its owner is told for a while that it expired ([`EngineBuilder::tombstone_ms`]). The same is
 //! kept of a call that asks without being a task, until it is answered or given up. The log has ids, names, statuses
 //! and the reasons of cancellations, and none of these values. What must not be read where it is stored is encrypted
-//! by a [`Seal`](store::Seal) of yours in a [`SealedStore`](store::SealedStore) around any store. The [guide to
+//! by a [`Seal`] of yours in a [`SealedStore`] around any store. The [guide to
 //! durability][durability] says more, also how to choose a store, run replicas and grow.
 //!
 //! [durability]: https://github.com/mcp-tasks/mcp-tasks/blob/main/docs/durability.md
@@ -152,11 +152,11 @@ pub use record::{SharedRecord, TaskRecord};
 pub use server::{Server, ServerBuilder};
 #[cfg(feature = "fs")]
 pub use store::FsStore;
-#[cfg(feature = "postgres")]
-pub use store::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteStore;
-pub use store::{MemoryStore, Store, StoreError, StoreErrorKind};
+pub use store::{Cursor, MemoryStore, Page, Seal, SealError, SealedStore, Store, StoreError, StoreErrorKind};
+#[cfg(feature = "postgres")]
+pub use store::{PostgresStore, PostgresStoreBuilder};
 pub use tool::{
     InputDeclaration, InputKind, Restart, TaskMode, TaskTool, ToolArgument, ToolCall, ToolDefinition,
     check_arguments,

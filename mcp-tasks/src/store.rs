@@ -504,6 +504,40 @@ impl StoreError {
         Self::new(StoreErrorKind::Conflict, format!("task `{id}` was changed by somebody else"))
     }
 
+    /// There is a record with this id.
+    #[must_use]
+    pub fn taken_id(id: &TaskId) -> Self {
+        Self::new(StoreErrorKind::Conflict, format!("there is a task `{id}` already"))
+    }
+
+    /// There is a record of the same call, that of this task.
+    #[must_use]
+    pub fn taken_call(other: &TaskId) -> Self {
+        Self::new(StoreErrorKind::Conflict, format!("task `{other}` is of the same call"))
+    }
+
+    /// The task has a step of this name.
+    #[must_use]
+    pub fn taken_step(id: &TaskId, name: &str) -> Self {
+        Self::new(StoreErrorKind::Conflict, format!("task `{id}` has a step `{name}` already"))
+    }
+
+    /// Nothing can be done any more.
+    #[cfg(any(feature = "sqlite", feature = "fs"))]
+    pub(crate) fn closed() -> Self {
+        Self::new(StoreErrorKind::Unavailable, "the store is closed")
+    }
+
+    /// Says which place it is about, where that is what somebody has to look at.
+    #[cfg(any(feature = "sqlite", feature = "fs"))]
+    pub(crate) fn at(mut self, place: &std::path::Path) -> Self {
+        if matches!(self.kind, StoreErrorKind::Unavailable | StoreErrorKind::Corrupt | StoreErrorKind::Locked)
+        {
+            self.message = format!("task store `{}`: {}", place.display(), self.message);
+        }
+        self
+    }
+
     /// What kind of failure it is.
     #[must_use]
     pub fn kind(&self) -> StoreErrorKind {

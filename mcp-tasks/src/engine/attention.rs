@@ -6,6 +6,7 @@ use mcp_tasks_types::Timestamp;
 
 use super::core::Core;
 use crate::clock::{after, until};
+use crate::error::with_causes;
 use crate::lifecycle::Event;
 use crate::record::SharedRecord;
 use crate::store::{Change, Changes};
@@ -22,7 +23,7 @@ impl Core {
         match self.transition(Arc::clone(&record), Event::Seen).await {
             Ok(seen) => seen,
             Err(unwritten) => {
-                tracing::warn!(task = %record.id, error = ?unwritten, "that somebody asked could not be noted");
+                tracing::warn!(task = %record.id, error = with_causes(&unwritten), "that somebody asked could not be noted");
                 record
             }
         }

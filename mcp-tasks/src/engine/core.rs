@@ -1,6 +1,8 @@
 //! What all parts of the engine share: the store with its one way of writing, and the table of runs.
 
 use std::collections::BTreeMap;
+use std::error::Error as StdError;
+use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -133,6 +135,25 @@ pub(super) enum Unwritten {
     Gone,
     /// The store failed.
     Store(StoreError),
+}
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Illegal(illegal) => illegal.fmt(f),
+            Self::Gone => f.write_str("the task is gone"),
+            Self::Store(_) => f.write_str("the store failed"),
+        }
+    }
+}
+
+impl StdError for Unwritten {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Illegal(_) | Self::Gone => None,
+            Self::Store(err) => Some(err),
+        }
+    }
 }
 
 impl Core {

@@ -86,30 +86,17 @@ impl FsStore {
     ) -> Result<T, StoreError> {
         let (job, receiver) = Write::new(work, tell);
         let jobs = self.writer().as_ref().and_then(Writer::jobs);
-        jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(closed)?;
-        receiver.await.unwrap_or_else(|_| Err(closed())).map_err(|err| self.in_folder(err))
+        jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(StoreError::closed)?;
+        receiver.await.unwrap_or_else(|_| Err(StoreError::closed())).map_err(|err| err.at(&self.path))
     }
 
     /// What is in memory.
     fn read(&self) -> Result<RwLockReadGuard<'_, Shared>, StoreError> {
         if self.writer().is_none() {
-            return Err(closed());
+            return Err(StoreError::closed());
         }
         Ok(self.shared.read().unwrap_or_else(PoisonError::into_inner))
     }
-
-    /// Says which folder it is about, where that is what somebody has to look at.
-    fn in_folder(&self, mut err: StoreError) -> StoreError {
-        if matches!(err.kind, StoreErrorKind::Unavailable | StoreErrorKind::Corrupt | StoreErrorKind::Locked)
-        {
-            err.message = format!("task store `{}`: {}", self.path.display(), err.message);
-        }
-        err
-    }
-}
-
-fn closed() -> StoreError {
-    StoreError::new(StoreErrorKind::Unavailable, "the store is closed")
 }
 
 impl Store for FsStore {
@@ -133,7 +120,7 @@ impl Store for FsStore {
             return self.write(move |batch| batch.load_whole(&id), |_, _| {}).await;
         }
         let shared = self.read()?;
-        shared.check(id).map_err(|err| self.in_folder(err))?;
+        shared.check(id).map_err(|err| err.at(&self.path))?;
         Ok(shared.heads.get(id))
     }
 

@@ -1,6 +1,7 @@
 //! The heads of all records in memory, with an index for every query, so that none costs more the more tasks are kept.
 //!
-//! Polls go by the id alone, past whatever guards the indexes. It knows nothing of parameters, steps and files; what it holds is what its store lets others see.
+//! Polls go by the id alone, past whatever guards the indexes. It knows nothing of parameters, steps and files; what it
+//! holds is what its store lets others see.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use mcp_tasks_types::{TaskId, Timestamp};
 
-use super::{Cursor, Due, Page, StoreError, StoreErrorKind};
+use super::{Cursor, Due, Page, StoreError};
 use crate::owner::Owner;
 use crate::record::{SharedRecord, TaskRecord};
 
@@ -151,18 +152,6 @@ pub(super) fn expect_token(head: Option<SharedRecord>, id: &TaskId, token: u64) 
         Some(lease) if lease.token == token => Ok(()),
         _ => Err(StoreError::conflict(id)),
     }
-}
-
-pub(super) fn taken_id(id: &TaskId) -> StoreError {
-    StoreError::new(StoreErrorKind::Conflict, format!("there is a task `{id}` already"))
-}
-
-pub(super) fn taken_call(other: &TaskId) -> StoreError {
-    StoreError::new(StoreErrorKind::Conflict, format!("task `{other}` is of the same call"))
-}
-
-pub(super) fn taken_step(id: &TaskId, name: &str) -> StoreError {
-    StoreError::new(StoreErrorKind::Conflict, format!("task `{id}` has a step `{name}` already"))
 }
 
 impl Heads {

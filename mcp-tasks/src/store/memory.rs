@@ -99,10 +99,10 @@ impl Store for MemoryStore {
         let (mut head, params, steps) = record.into_parts();
         let mut tasks = self.write();
         if tasks.heads.get(&head.id).is_some() {
-            return Err(heads::taken_id(&head.id));
+            return Err(StoreError::taken_id(&head.id));
         }
         if let Some(other) = head.same_call.as_ref().and_then(|call| tasks.heads.call(call)) {
-            return Err(heads::taken_call(&other.id));
+            return Err(StoreError::taken_call(&other.id));
         }
         tasks.heads.share_owner(&mut head);
         let head = Arc::new(head);
@@ -149,7 +149,7 @@ impl Store for MemoryStore {
         heads::expect_token(tasks.heads.get(id), id, token)?;
         let rest = tasks.rest.entry(id.clone()).or_default();
         if rest.steps.iter().any(|known| known.name == step.name) {
-            return Err(heads::taken_step(id, &step.name));
+            return Err(StoreError::taken_step(id, &step.name));
         }
         rest.steps.push(step);
         Ok(())

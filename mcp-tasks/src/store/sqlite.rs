@@ -1,8 +1,8 @@
 //! The embedded durable store: one process, one SQLite file.
 //!
 //! One thread writes, in WAL mode with `synchronous=FULL`, and commits before a call returns; calls that come at the same
-//! time share a commit. Readers have connections of their own and read in the caller's thread: a point read takes a few microseconds, less than a hop to another
-//! thread. A lock keeps a second process out.
+//! time share a commit. Readers have connections of their own and read in the caller's thread: a point read takes a few
+//! microseconds, less than a hop to another thread. A lock keeps a second process out.
 
 mod file;
 mod rows;
@@ -64,7 +64,7 @@ impl SqliteStore {
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
         let path = resolve(&path)?;
         let lock = Lock::beside(&path, file::is_open_elsewhere)?;
-        let mut connection = file::open(&path).map_err(|err| in_file(&path, err))?;
+        let mut connection = file::open(&path).map_err(|err| err.at(&path))?;
         lock.vouch_for(&path);
         let feed = ChangeFeed::default();
         let (told, named) = (feed.clone(), file::Named::new(&path));
@@ -80,8 +80,8 @@ impl SqliteStore {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does work on the writing thread, in a transaction that it may share; it is durable when this returns. What changed is told there
-    /// and then, so that it is told even if the caller has gone away.
+    /// Does work on the writing thread, in a transaction that it may share; it is durable when this returns. What changed
+    /// is told there and then, so that it is told even if the caller has gone away.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -89,18 +89,18 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         let (job, receiver) = Write::new(work, tell);
         let jobs = self.opened().as_ref().and_then(|open| open.writer.jobs());
-        jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(closed)?;
-        receiver.await.unwrap_or_else(|_| Err(closed())).map_err(|err| in_file(&self.path, err))
+        jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(StoreError::closed)?;
+        receiver.await.unwrap_or_else(|_| Err(StoreError::closed())).map_err(|err| err.at(&self.path))
     }
 
     /// Reads in the caller's thread.
     fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let idle = self.opened().as_mut().ok_or_else(closed)?.readers.pop();
+        let idle = self.opened().as_mut().ok_or_else(StoreError::closed)?.readers.pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => file::open_reader(&self.path).map_err(|err| in_file(&self.path, err))?,
+            None => file::open_reader(&self.path).map_err(|err| err.at(&self.path))?,
         };
-        let result = work(&connection).map_err(|err| in_file(&self.path, err));
+        let result = work(&connection).map_err(|err| err.at(&self.path));
         // If the store was closed meanwhile, the connection closes here.
         if let Some(open) = &mut *self.opened()
             && open.readers.len() < IDLE_READERS
@@ -111,19 +111,7 @@ impl SqliteStore {
     }
 }
 
-fn closed() -> StoreError {
-    StoreError::new(StoreErrorKind::Unavailable, "the store is closed")
-}
-
-/// Says which file it is about, where that is what somebody has to look at.
-fn in_file(path: &Path, mut err: StoreError) -> StoreError {
-    if matches!(err.kind, StoreErrorKind::Unavailable | StoreErrorKind::Corrupt) {
-        err.message = format!("task store `{}`: {}", path.display(), err.message);
-    }
-    err
-}
-
-/// A failure of SQLite, as those know it who act on it; [`in_file`] adds which file it is.
+/// A failure of SQLite, as those know it who act on it; [`StoreError::at`] adds which file it is.
 fn failed(err: rusqlite::Error) -> StoreError {
     let (kind, message) = meaning(&err);
     StoreError::new(kind, message).with_source(err)

@@ -181,10 +181,10 @@ impl Batch {
         let id = &head.record.id;
         self.read().check(id)?;
         if self.head(id).is_some() {
-            return Err(heads::taken_id(id));
+            return Err(StoreError::taken_id(id));
         }
         if let Some(other) = head.record.same_call.as_ref().and_then(|call| self.call(call)) {
-            return Err(heads::taken_call(&other));
+            return Err(StoreError::taken_call(&other));
         }
         if self.read().heads.get(id).is_some() {
             // Removed in this batch: until that is durable, the parts are those of the old task.
@@ -257,7 +257,7 @@ impl Batch {
         let State { steps, job, .. } = &mut *state;
         let Some(steps) = steps.get_mut(id) else { return Err(StoreError::not_found(id)) };
         if steps.names.contains(&step.name) {
-            return Err(heads::taken_step(id, &step.name));
+            return Err(StoreError::taken_step(id, &step.name));
         }
         let length = steps.length.unwrap_or(0);
         job.parts |= steps.length.is_none();

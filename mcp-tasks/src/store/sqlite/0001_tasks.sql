@@ -13,13 +13,20 @@ CREATE TABLE tasks (
     lease_worker TEXT,
     -- The smallest integer where there is no lease.
     lease_until INTEGER NOT NULL,
-    record TEXT NOT NULL
+    record TEXT NOT NULL,
+    -- Nobody has to work on it.
+    parked INTEGER NOT NULL,
+    -- The call that is made once.
+    same_call TEXT
 ) STRICT;
 
 CREATE INDEX tasks_by_due ON tasks (due_at, id) WHERE due_at IS NOT NULL;
-CREATE INDEX tasks_by_lease ON tasks (lease_until, created_at, id) WHERE live = 1;
+CREATE INDEX tasks_by_lease ON tasks (lease_until, created_at, id) WHERE live = 1 AND parked = 0;
 CREATE INDEX tasks_by_worker ON tasks (lease_worker) WHERE lease_worker IS NOT NULL;
 CREATE INDEX tasks_by_owner ON tasks (tenant, principal, created_at, id);
+CREATE UNIQUE INDEX tasks_by_call ON tasks (same_call) WHERE same_call IS NOT NULL;
+CREATE INDEX tasks_live ON tasks (tenant, principal) WHERE live = 1;
+CREATE INDEX tasks_by_age ON tasks (created_at, id);
 
 -- Apart from the task, so that a change of status does not rewrite them.
 CREATE TABLE params (

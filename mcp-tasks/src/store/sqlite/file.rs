@@ -16,7 +16,7 @@ use crate::store::row::NO_LEASE;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// The schema, one step a version; never changed once released.
-const MIGRATIONS: &[&str] = &[include_str!("0001_tasks.sql"), include_str!("0002_parked.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("0001_tasks.sql")];
 
 /// Says whose file it is, in SQLite's own place for that: "mcpt".
 const APPLICATION_ID: i64 = 0x6d63_7074;
