@@ -7,11 +7,13 @@ mod attention;
 mod birth;
 mod builder;
 mod core;
+mod heartbeat;
 mod limits;
 #[cfg(feature = "metrics")]
 mod meter;
 mod operators;
 mod outside;
+mod panic;
 mod recover;
 mod role;
 mod rounds;
@@ -20,6 +22,7 @@ mod shutdown;
 mod storing;
 mod supervise;
 mod timer;
+mod trouble;
 mod update;
 mod watch;
 

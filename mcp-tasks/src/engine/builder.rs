@@ -11,6 +11,7 @@ use tokio::sync::{Notify, watch};
 
 use super::Engine;
 use super::core::{Core, FinishResult, Running, Settings, Tool};
+use super::heartbeat::keep_leases;
 use super::limits::Census;
 use super::role::Role;
 use super::timer;
@@ -244,10 +245,15 @@ impl EngineBuilder {
             timer: Arc::new(Notify::new()),
             next_wake: AtomicI64::new(i64::MAX),
             heartbeat_at: AtomicI64::new(i64::MAX),
+            beat: Arc::new(Notify::new()),
+            next_beat: AtomicI64::new(i64::MAX),
+            recovering: tokio::sync::Mutex::new(()),
             census: Census::default(),
         });
         let follow = timer::follow(Arc::downgrade(&core), core.store.changes(), core.closing.subscribe());
         tokio::spawn(follow);
+        // What is taken up first must not lose its lease while the rest is.
+        tokio::spawn(keep_leases(Arc::downgrade(&core), core.closing.subscribe()));
         let recovered = core.recover().await;
         let recovered =
             recovered.map_err(|err| BuildError::with_source("the unfinished tasks cannot be read", err))?;

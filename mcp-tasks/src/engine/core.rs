@@ -1,16 +1,17 @@
 //! What all parts of the engine share: the store with its one way of writing, and the table of runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_tasks_types::v2026_07_28::CallToolResult;
-use mcp_tasks_types::{JsonError, RawObject, TaskId, Timestamp};
+use mcp_tasks_types::{RawObject, TaskId, Timestamp};
 use tokio::sync::{Notify, watch};
 
 use super::limits::Census;
+use super::panic::caught_at_once;
 use super::role::Role;
 use super::run::Run;
 use super::storing::not_seen;
@@ -115,7 +116,13 @@ pub(crate) struct Core {
     pub(super) timer: Arc<Notify>,
     /// When the timer wakes by itself.
     pub(super) next_wake: AtomicI64,
+    /// When leases have to be renewed, if there are any.
     pub(super) heartbeat_at: AtomicI64,
+    pub(super) beat: Arc<Notify>,
+    /// When the task that renews leases wakes by itself.
+    pub(super) next_beat: AtomicI64,
+    /// Held by whoever takes up tasks.
+    pub(super) recovering: tokio::sync::Mutex<()>,
     pub(super) census: Census,
 }
 
@@ -123,7 +130,23 @@ pub(crate) struct Core {
 #[derive(Default)]
 pub(super) struct Running {
     pub(super) runs: BTreeMap<TaskId, Arc<Run>>,
+    /// What was claimed and is not run yet.
+    pub(super) taking: BTreeSet<TaskId>,
     pub(super) closed: bool,
+    /// Whether the store is given back, whatever still runs.
+    pub(super) abandoned: bool,
+}
+
+impl Running {
+    /// Whether nothing has a lease.
+    pub(super) fn is_idle(&self) -> bool {
+        self.runs.is_empty() && self.taking.is_empty()
+    }
+
+    /// Whether nothing here will ever have a lease again that has to be renewed.
+    pub(super) fn is_over(&self) -> bool {
+        self.abandoned || (self.closed && self.is_idle())
+    }
 }
 
 /// Why an event was not written.
@@ -172,23 +195,21 @@ impl Core {
 
     /// Puts a run into the table, so that whatever happens to its task from now on reaches it.
     pub(super) fn register(self: &Arc<Self>, run: Arc<Run>) -> Result<Registration, EngineError> {
-        let heartbeat_at = after(&self.now(), self.settings.lease_ms / 3).unix_millis();
+        let now = self.now();
         let id = run.id().clone();
         let mut running = self.running();
         if running.closed {
             return Err(EngineError::shutting_down());
         }
-        if running.runs.is_empty() {
-            self.heartbeat_at.store(heartbeat_at, Ordering::SeqCst);
-        }
+        self.expect_heartbeat(&running, &now);
         let overtaken = running.runs.insert(id, Arc::clone(&run));
         self.count_running(running.runs.len());
         drop(running);
         if let Some(overtaken) = overtaken {
-            // This process stalled past its lease and took the task up again itself.
+            // Nothing that runs here is taken up here; if it were, one body would have to go.
             overtaken.stop(InterruptedKind::LeaseLost);
         }
-        self.wake_timer_by(heartbeat_at);
+        self.wake_heartbeat();
         Ok(Registration { core: Arc::clone(self), run })
     }
 
@@ -348,9 +369,12 @@ impl Core {
         }
     }
 
-    /// A tool's result as it is kept and sent.
-    pub(super) fn full_result(&self, result: CallToolResult) -> Result<RawObject, JsonError> {
-        RawObject::new(&(self.finish_result)(result))
+    /// A tool's result as it is kept and sent, or what is said if there can be none.
+    pub(super) fn full_result(&self, result: CallToolResult) -> Result<RawObject, String> {
+        // What finishes results is not ours.
+        let full = caught_at_once("finishing a result", || RawObject::new(&(self.finish_result)(result)));
+        let full = full.ok_or_else(|| "the result could not be finished".to_owned())?;
+        full.map_err(|err| format!("the result cannot be written: {err}"))
     }
 
     /// Whether something of this size can be kept and sent, or what is said if not.
@@ -449,6 +473,9 @@ impl Drop for Registration {
             running.runs.remove(id);
         }
         let left = running.runs.len();
+        if running.is_over() {
+            self.core.beat.notify_one();
+        }
         self.core.count_running(left);
         if left + 1 == self.core.settings.max_running {
             // There may be work that nobody had room for.

@@ -1,15 +1,18 @@
 //! Taking up tasks that nobody works on: run where no run has begun, run again where that was promised, failed honestly
 //! where not.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mcp_tasks_types::RawObject;
+use mcp_tasks_types::{RawObject, TaskId, Timestamp};
 
 use super::Params;
 use super::core::{Core, Tool, Unwritten};
+use super::panic::caught;
 use super::run::Run;
 use super::supervise::{failed, start};
 use crate::clock::after;
+use crate::error::with_causes;
 use crate::lifecycle::Event;
 use crate::record::{SharedRecord, State, TaskRecord};
 use crate::store::{Claim, StoreError};
@@ -18,32 +21,86 @@ use crate::tool::Restart;
 /// How many tasks are taken up in one go.
 const BATCH: usize = 64;
 
+/// What became of one go.
+pub(super) struct TakenUp {
+    /// How many were claimed.
+    claimed: usize,
+    /// Whether there may be more to take up at once.
+    pub(super) more: bool,
+    /// Those that were claimed and could not be dealt with. They are left to their leases.
+    failed: Vec<TaskId>,
+}
+
 impl Core {
+    /// Takes up all tasks that nobody works on. Gives their number.
     pub(super) async fn recover(self: &Arc<Self>) -> Result<usize, StoreError> {
-        let mut taken_up = 0;
+        let mut claimed = 0;
+        let mut failed = BTreeSet::new();
         loop {
-            let now = self.now();
-            let until = after(&now, self.settings.lease_ms);
-            let limit = self.room().min(BATCH);
-            if limit == 0 {
-                return Ok(taken_up);
-            }
-            let claimed = self.store.claim(Claim::new(&self.worker, now, until, limit)).await?;
-            if claimed.is_empty() {
-                return Ok(taken_up);
-            }
-            taken_up += claimed.len();
-            let mut failed = None;
-            for record in claimed {
-                // One that fails keeps nobody from the others, which are leased to this process by now.
-                if let Err(err) = self.take_up(record).await {
-                    failed = Some(err);
-                }
-            }
-            if let Some(err) = failed {
-                return Err(err);
+            let taken_up = self.recover_some().await?;
+            claimed += taken_up.claimed;
+            // Where that takes as long as a lease, those that fail come again.
+            let again = taken_up.failed.into_iter().filter(|id| !failed.insert(id.clone())).count();
+            if !taken_up.more || again == taken_up.claimed {
+                return Ok(claimed);
             }
         }
+    }
+
+    /// Takes up some of them. One that fails keeps nobody from the others; the error is that of claiming.
+    pub(super) async fn recover_some(self: &Arc<Self>) -> Result<TakenUp, StoreError> {
+        let _alone = self.recovering.lock().await;
+        let limit = self.room().min(BATCH);
+        if limit == 0 {
+            return Ok(TakenUp { claimed: 0, more: false, failed: Vec::new() });
+        }
+        let now = self.now();
+        // Where leases cannot be renewed, what runs here must not look like an orphan.
+        self.heartbeat().await?;
+        let given = self.now();
+        let until = after(&given, self.settings.lease_ms);
+        let claimed = self.store.claim(Claim::new(&self.worker, now, until, limit)).await?;
+        let mut taken_up =
+            TakenUp { claimed: claimed.len(), more: claimed.len() == limit, failed: Vec::new() };
+        let mut taking = self.taking(&claimed, &given);
+        for record in claimed {
+            let id = record.id.clone();
+            if self.run(&id).is_some_and(|run| run.is_overtaken(&record)) {
+                // It lost its lease against all care. Two bodies side by side would be worse than waiting.
+                taking.done(&id);
+                continue;
+            }
+            let done = async {
+                // Between two tasks as well, for the others that were claimed.
+                self.heartbeat().await?;
+                self.take_up(record).await
+            };
+            let failure = match caught("taking up a task", done).await {
+                Some(Ok(())) => None,
+                Some(Err(err)) => Some(with_causes(&err).to_string()),
+                None => Some("a panic".to_owned()),
+            };
+            if let Some(failure) = failure {
+                tracing::error!(task = %id, error = failure, "a task could not be taken up and is left to its lease");
+                taken_up.failed.push(id.clone());
+            }
+            taking.done(&id);
+        }
+        Ok(taken_up)
+    }
+
+    /// Has the leases of what was claimed renewed until it runs.
+    fn taking(self: &Arc<Self>, claimed: &[SharedRecord], given: &Timestamp) -> Taking {
+        let ids: BTreeSet<TaskId> = claimed.iter().map(|record| record.id.clone()).collect();
+        {
+            let mut running = self.running();
+            if !ids.is_empty() {
+                self.expect_heartbeat(&running, given);
+            }
+            running.taking.extend(ids.iter().cloned());
+        }
+        self.wake_heartbeat();
+        Taking { core: Arc::clone(self), ids }
     }
 
     async fn take_up(self: &Arc<Self>, record: SharedRecord) -> Result<(), StoreError> {
@@ -64,10 +121,14 @@ impl Core {
                 let event = if record.attempt > 1 { "the task is run again" } else { "the task is run" };
                 tracing::info!(task = %record.id, attempt = record.attempt, "{event}");
                 let run = Run::of_task(Arc::clone(self), tool, record);
-                if let Ok(registration) = self.register(Arc::clone(&run)) {
-                    start(run, registration, arguments);
+                match self.register(Arc::clone(&run)) {
+                    Ok(registration) => {
+                        start(run, registration, arguments);
+                        Ok(())
+                    }
+                    // This process ends. The next one need not wait for the lease.
+                    Err(_) => self.write(run.record(), Event::Release { token }).await.map(drop),
                 }
-                Ok(())
             }
             Err(reason) => {
                 #[cfg(feature = "metrics")]
@@ -139,4 +200,29 @@ impl Core {
 
 fn has_new_steps(record: &TaskRecord) -> bool {
     record.steps.len() > record.headway.steps
+}
+
+/// What was claimed and is not run yet.
+struct Taking {
+    core: Arc<Core>,
+    ids: BTreeSet<TaskId>,
+}
+
+impl Taking {
+    fn done(&mut self, id: &TaskId) {
+        self.ids.remove(id);
+        self.core.running().taking.remove(id);
+    }
+}
+
+impl Drop for Taking {
+    fn drop(&mut self) {
+        let mut running = self.core.running();
+        for id in &self.ids {
+            running.taking.remove(id);
+        }
+        if running.is_over() {
+            self.core.beat.notify_one();
+        }
+    }
 }

@@ -151,6 +151,15 @@ impl Run {
         }
     }
 
+    /// Learns that the task was claimed under another token, if it was.
+    pub(super) fn is_overtaken(&self, record: &SharedRecord) -> bool {
+        let overtaken = record.lease.as_ref().map(|lease| lease.token) != self.token;
+        if overtaken {
+            self.publish(record);
+        }
+        overtaken
+    }
+
     /// Ends the run for a reason that is not in the record.
     pub(super) fn stop(&self, reason: InterruptedKind) {
         self.signal.send_if_modified(|signal| {

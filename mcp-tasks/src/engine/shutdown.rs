@@ -25,6 +25,7 @@ impl Engine {
         let (stop, closed) = close_in_time(Arc::clone(core), Duration::from_millis(bound_ms));
         let orderly = async {
             self.end_runs(bound_ms).await;
+            core.abandon();
             core.store.close().await;
         };
         tokio::select! {
@@ -53,6 +54,14 @@ impl Engine {
     }
 }
 
+impl Core {
+    /// Renews no more leases: the store is given back.
+    fn abandon(&self) {
+        self.running().abandoned = true;
+        self.beat.notify_one();
+    }
+}
+
 /// Closes the store from a thread of its own when the time is over: where bodies block every thread of the runtime,
 /// none is left that would keep its time. Not any more when the sender is dropped.
 fn close_in_time(core: Arc<Core>, bound: Duration) -> (mpsc::Sender<()>, oneshot::Receiver<()>) {
@@ -62,6 +71,7 @@ fn close_in_time(core: Arc<Core>, bound: Duration) -> (mpsc::Sender<()>, oneshot
         if stopped.recv_timeout(bound) != Err(RecvTimeoutError::Timeout) {
             return;
         }
+        core.abandon();
         match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => {
                 let closing = async { tokio::time::timeout(bound, core.store.close()).await };

@@ -1,6 +1,7 @@
 //! The supervisor of one run: whatever the body does, the run ends in a recorded state.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_tasks_types::RawObject;
 use mcp_tasks_types::v2026_07_28::CallToolResult;
@@ -9,6 +10,7 @@ use tracing::Instrument;
 
 use super::birth::Unborn;
 use super::core::{Core, Patience, Registration, Unwritten};
+use super::panic::{caught, caught_at_once};
 use super::run::{Fault, Run};
 use crate::clock::after;
 use crate::context::TaskContext;
@@ -16,7 +18,12 @@ use crate::error::{InterruptedKind, ToolError, ToolErrorKind, with_causes};
 use crate::lifecycle::{Event, INTERNAL_ERROR, Outcome};
 use crate::output::text_result;
 use crate::record::{CancelRecord, ErrorRecord};
+use crate::store::StoreError;
 use crate::tool::{Restart, ToolCall};
+
+/// How often an end is tried to be recorded where that panics, and how long is waited in between.
+const MAX_PANICS: u32 = 5;
+const PANIC_PAUSE_MS: u64 = 100;
 
 /// What a run left behind.
 pub(super) enum End {
@@ -43,8 +50,8 @@ impl Drop for Body {
 pub(super) fn start(run: Arc<Run>, registration: Registration, arguments: RawObject) {
     let body = spawn_body(&run, arguments);
     tokio::spawn(async move {
-        let end = drive(&run, body).await;
-        settle(&run, end).await;
+        let end = drive_surely(&run, body).await;
+        settle_surely(&run, end).await;
         drop(registration);
     });
 }
@@ -53,13 +60,13 @@ pub(super) fn start(run: Arc<Run>, registration: Registration, arguments: RawObj
 pub(super) fn start_unborn(run: Arc<Run>, registration: Registration, arguments: RawObject, unborn: Unborn) {
     let body = spawn_body(&run, arguments);
     tokio::spawn(async move {
-        let (body, end) = drive(&run, body).await;
+        let (body, end) = drive_surely(&run, body).await;
         if run.birth().prevent().await {
             drop(body);
             // Whoever called has gone away: then nobody wants to know.
             let _ = unborn.send(end);
         } else {
-            settle(&run, (body, end)).await;
+            settle_surely(&run, (body, end)).await;
         }
         drop(registration);
     });
@@ -68,7 +75,7 @@ pub(super) fn start_unborn(run: Arc<Run>, registration: Registration, arguments:
 /// Runs the body of an ordinary call to its end.
 pub(super) async fn run_inline(run: Arc<Run>, registration: Registration, arguments: RawObject) -> End {
     let body = spawn_body(&run, arguments);
-    let end = drive(&run, body).await.1;
+    let end = drive_surely(&run, body).await.1;
     drop(registration);
     end
 }
@@ -79,6 +86,29 @@ fn spawn_body(run: &Arc<Run>, arguments: RawObject) -> Body {
     // The caller's span goes along; task-locals do not.
     let body = async move { start(call).await }.instrument(tracing::Span::current());
     Body(tokio::spawn(body))
+}
+
+/// A run ends also when code that its supervisor calls panics, as a clock.
+async fn drive_surely(run: &Arc<Run>, body: Body) -> (Option<Body>, End) {
+    let driven = caught("supervising a run", drive(run, body)).await;
+    driven.unwrap_or_else(|| (None, End::Finish(failed("the run could not be supervised".to_owned()))))
+}
+
+/// The same for what is left to do then.
+async fn settle_surely(run: &Arc<Run>, (body, end): (Option<Body>, End)) {
+    let Some(event) = event_of(run, end) else { return };
+    let hands_over = matches!(event, Event::Release { .. });
+    // A body that still runs is dropped after its cancellation is recorded, since it may not let itself be stopped; but
+    // before its task is handed over, so that two bodies run side by side for as short as possible.
+    let body = body.filter(|_| !hands_over);
+    for _ in 0..MAX_PANICS {
+        if caught("recording an end", record_end(run, event.clone())).await.is_some() {
+            break;
+        }
+        // The clock may be what panicked.
+        tokio::time::sleep(Duration::from_millis(PANIC_PAUSE_MS)).await;
+    }
+    drop(body);
 }
 
 /// Waits for the body, but no longer than the grace once it was told to stop. The body comes back if it still runs.
@@ -164,8 +194,13 @@ fn interrupted(run: &Run, error: Option<ToolError>) -> End {
     }
     match run.interruption() {
         Some(InterruptedKind::Cancelled) => {
-            let message = match error.map(ToolError::into_kind) {
-                Some(ToolErrorKind::Cancelled(message)) => message,
+            // Dropping another error is the tool's own code.
+            let said = caught_at_once("an error", || match error.map(ToolError::into_kind) {
+                Some(ToolErrorKind::Cancelled(message)) => Some(message),
+                _ => None,
+            });
+            let message = match said.flatten() {
+                Some(message) => message,
                 // An ordinary call has no record of the wish; it ends because nobody waits for it.
                 _ => run.record().cancel.as_ref().map(CancelRecord::message).unwrap_or_default(),
             };
@@ -194,14 +229,18 @@ fn interrupted(run: &Run, error: Option<ToolError>) -> End {
 fn completed(core: &Core, result: CallToolResult) -> Outcome {
     match core.full_result(result) {
         Ok(result) => Outcome::Completed { result },
-        Err(err) => failed(format!("the result cannot be written: {err}")),
+        Err(reason) => failed(reason),
     }
 }
 
 fn of_error(core: &Core, error: ToolError) -> Outcome {
     match error.into_kind() {
         ToolErrorKind::Tool(message) => completed(core, text_result(message, true)),
-        ToolErrorKind::Other(source) => completed(core, text_result(source.to_string(), true)),
+        // The text, and what dropping it does, is the tool's own code.
+        ToolErrorKind::Other(source) => match caught_at_once("an error's text", move || source.to_string()) {
+            Some(text) => completed(core, text_result(text, true)),
+            None => failed("the tool failed, and its error cannot be told".to_owned()),
+        },
         ToolErrorKind::Protocol { code, message } => {
             Outcome::Failed { error: ErrorRecord::new(code, &message), message }
         }
@@ -216,26 +255,39 @@ pub(super) fn failed(message: String) -> Outcome {
     Outcome::Failed { error: ErrorRecord::new(INTERNAL_ERROR, &message), message }
 }
 
-/// Records the end. A body that still runs is dropped after its cancellation is recorded, since it may not let itself
-/// be stopped; but before its task is handed over, so that two bodies run side by side for as short as possible.
-async fn settle(run: &Arc<Run>, (body, end): (Option<Body>, End)) {
-    let Some(token) = run.token() else { return };
-    let event = match end {
-        End::Finish(outcome) => Event::Finish { token, outcome },
-        End::Release => {
-            drop(body);
-            return record_end(run, Event::Release { token }).await;
-        }
-        End::Lost => return,
+/// What is recorded of an end.
+fn event_of(run: &Run, end: End) -> Option<Event> {
+    let token = run.token()?;
+    match end {
+        End::Finish(outcome) => Some(Event::Finish { token, outcome }),
+        End::Release => Some(Event::Release { token }),
+        End::Lost => None,
         End::CannotAsk => {
-            Event::Finish { token, outcome: failed("the tool asks where nobody can be asked".to_owned()) }
+            let outcome = failed("the tool asks where nobody can be asked".to_owned());
+            Some(Event::Finish { token, outcome })
         }
-    };
-    record_end(run, event).await;
-    drop(body);
+    }
 }
 
+/// Records the end. One that the store refuses for good becomes a failure that says so.
 async fn record_end(run: &Arc<Run>, event: Event) {
+    let Some(refusal) = try_to_record_end(run, event.clone()).await else { return };
+    let Event::Finish { token, .. } = event else { return give_up_end(run, &refusal) };
+    tracing::error!(task = %run.id(), error = with_causes(&refusal), "the store refuses the end of the run");
+    let outcome = failed("the result cannot be stored".to_owned());
+    if let Some(refusal) = try_to_record_end(run, Event::Finish { token, outcome }).await {
+        give_up_end(run, &refusal);
+    }
+}
+
+/// The lease runs out and the task is taken up again, by whoever looks at that time.
+fn give_up_end(run: &Run, refusal: &StoreError) {
+    tracing::error!(task = %run.id(), error = with_causes(refusal), "the end of the run could not be recorded");
+    run.core().timer.notify_one();
+}
+
+/// Gives why the store refuses the end, if it does.
+async fn try_to_record_end(run: &Arc<Run>, event: Event) -> Option<StoreError> {
     let name = event.name();
     match run.core().transition_surely(run.record(), event, Patience::Endless).await {
         Ok(record) => {
@@ -246,10 +298,7 @@ async fn record_end(run: &Arc<Run>, event: Event) {
             tracing::debug!(task = %run.id(), reason = %illegal, "the run came too late");
         }
         Err(Unwritten::Gone) => tracing::debug!(task = %run.id(), "the task of the run is gone"),
-        // The lease runs out and the task is taken up again, by whoever looks at that time.
-        Err(Unwritten::Store(err)) => {
-            tracing::error!(task = %run.id(), error = with_causes(&err), "the end of the run could not be recorded");
-            run.core().timer.notify_one();
-        }
+        Err(Unwritten::Store(err)) => return Some(err),
     }
+    None
 }

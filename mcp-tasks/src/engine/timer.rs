@@ -1,15 +1,19 @@
-//! What happens by itself: lifetimes end, leases are renewed, and what others wrote reaches the runs here.
+//! What happens by itself: lifetimes end, tasks of the dead are taken up, and what others wrote reaches the runs here.
 //!
 //! One task sleeps until the store's next deadline, however many tasks are kept; without work it does not wake at all.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::watch;
 
 use super::core::{Core, Unwritten};
+use super::panic::caught;
 use super::run::Run;
+use super::trouble::Troubles;
+use crate::BoxFuture;
 use crate::clock::after;
 use crate::error::{InterruptedKind, with_causes};
 use crate::lifecycle::Event;
@@ -20,31 +24,24 @@ use crate::store::{Change, Changes, Parts, StoreError, StoreErrorKind};
 const BATCH: usize = 64;
 
 /// How long the timer waits after the store failed.
-const BACK_OFF_MS: u64 = 1_000;
+pub(super) const BACK_OFF_MS: u64 = 1_000;
 
 /// Sleeps and works until the engine is gone or closes.
 pub(super) async fn keep_time(core: Weak<Core>, mut closing: watch::Receiver<bool>) {
+    let mut troubles = Troubles::default();
     loop {
         let Some(strong) = core.upgrade() else { return };
-        let wake = match strong.tick().await {
-            Ok(wake) => wake,
-            // The store is closed, or about to be; nothing is tried again.
-            Err(err) if *closing.borrow() => {
-                tracing::debug!(error = with_causes(&err), "the store failed while the engine closes");
-                return;
-            }
-            Err(err) => {
-                tracing::error!(error = with_causes(&err), "the store failed, trying again");
-                Some(after(&strong.now(), BACK_OFF_MS))
-            }
-        };
-        strong.next_wake.store(wake.as_ref().map_or(i64::MAX, Timestamp::unix_millis), Ordering::SeqCst);
-        let (clock, timer) = (Arc::clone(&strong.clock), Arc::clone(&strong.timer));
+        let timer = Arc::clone(&strong.timer);
+        let sleep = caught("doing what is due", strong.tick_once(&mut troubles)).await;
         drop(strong);
         let sleep = async {
-            match &wake {
-                Some(wake) => clock.sleep_until(wake).await,
-                None => std::future::pending().await,
+            let slept = match sleep {
+                Some(sleep) => caught("sleeping", sleep).await,
+                None => None,
+            };
+            if slept.is_none() {
+                // The clock may be what panicked.
+                tokio::time::sleep(Duration::from_millis(BACK_OFF_MS)).await;
             }
         };
         tokio::select! {
@@ -56,41 +53,77 @@ pub(super) async fn keep_time(core: Weak<Core>, mut closing: watch::Receiver<boo
 }
 
 impl Core {
-    /// Does what is due and says when there is more to do.
-    async fn tick(self: &Arc<Self>) -> Result<Option<Timestamp>, StoreError> {
+    /// Does what is due, and gives the time until there is more to do.
+    async fn tick_once(self: &Arc<Self>, troubles: &mut Troubles) -> BoxFuture<'static, ()> {
         // Whoever sets a deadline from here on wakes the timer again.
         self.next_wake.store(i64::MAX, Ordering::SeqCst);
-        let heartbeat_at = self.heartbeat().await;
-        let (due_at, lease_end) = self.work_off().await?;
-        // Where leases cannot be renewed, what runs here must not look like an orphan.
-        let heartbeat_at = heartbeat_at?;
-        let orphans_at = self.adopt(lease_end).await?;
-        Ok([heartbeat_at, due_at, orphans_at].into_iter().flatten().min())
+        let wake = match self.tick(troubles).await {
+            Ok(wake) => wake,
+            // The store is closed, or about to be; nothing is tried again.
+            Err(err) if *self.closing.borrow() => {
+                tracing::debug!(error = with_causes(&err), "the store failed while the engine closes");
+                None
+            }
+            Err(err) => {
+                tracing::error!(error = with_causes(&err), "the store failed, trying again");
+                Some(after(&self.now(), BACK_OFF_MS))
+            }
+        };
+        let Some(wake) = wake else { return Box::pin(std::future::pending()) };
+        self.next_wake.store(wake.unix_millis(), Ordering::SeqCst);
+        self.clock.sleep_until(&wake)
     }
 
-    /// Ends and removes what is due. Gives when there is more of it, and when the first lease ends.
-    async fn work_off(&self) -> Result<(Option<Timestamp>, Option<Timestamp>), StoreError> {
-        loop {
-            let due = self.store.due(&self.now(), BATCH).await?;
-            if due.ids.is_empty() {
-                return Ok((due.next, due.lease_end));
-            }
-            let mut progress = false;
-            for id in &due.ids {
-                if let Some(record) = self.store.load(id, Parts::Head).await? {
-                    let left = self.overdue(record).await?;
-                    progress |= left.is_none_or(|left| !left.is_due(self.clock.now_millis()));
+    /// Does a part of what is due and says when there is more to do. Bounded, so that neither of the two keeps the other
+    /// waiting, however much of it there is.
+    async fn tick(self: &Arc<Self>, troubles: &mut Troubles) -> Result<Option<Timestamp>, StoreError> {
+        let (due_at, lease_end) = self.work_off(troubles).await?;
+        let orphans_at = self.adopt(lease_end).await?;
+        Ok([due_at, orphans_at].into_iter().flatten().min())
+    }
+
+    /// Ends and removes some of what is due. Gives when there is more of it, and when the first lease ends.
+    async fn work_off(
+        &self,
+        troubles: &mut Troubles,
+    ) -> Result<(Option<Timestamp>, Option<Timestamp>), StoreError> {
+        let now = self.now();
+        // What could not be dealt with stands in the way of nothing else.
+        let limit = BATCH + troubles.len();
+        let due = self.store.due(&now, limit).await?;
+        troubles.forget_others(&due.ids, &now);
+        let mut more = due.ids.len() == limit;
+        let open = due.ids.iter().filter(|id| !troubles.is_waiting(id, &now)).take(BATCH).cloned();
+        for id in open.collect::<Vec<TaskId>>() {
+            let failure = match caught("dealing with a due task", self.work_off_one(&id)).await {
+                Some(Ok(true)) => {
+                    troubles.solved(&id);
+                    more = true;
+                    continue;
                 }
-            }
-            if !progress {
                 // The store's list is behind its records, or the other way round; at once nothing would differ.
-                return Ok((Some(after(&self.now(), BACK_OFF_MS)), due.lease_end));
+                Some(Ok(false)) => None,
+                Some(Err(err)) => Some(with_causes(&err).to_string()),
+                None => Some("a panic".to_owned()),
+            };
+            let again = troubles.add(&id, &self.now());
+            if let Some(failure) = failure.filter(|_| !again) {
+                tracing::error!(task = %id, error = failure, "a due task is left for later");
             }
         }
+        let next = if more { Some(now) } else { due.next.into_iter().chain(troubles.next()).min() };
+        Ok((next, due.lease_end))
     }
 
-    /// Takes up the tasks whose workers are gone, if a lease has ended, and says when to look again. What runs here
-    /// has its leases renewed before they end, so that all that is found is somebody's who cannot go on: a process
+    /// Whether something came of it.
+    async fn work_off_one(&self, id: &TaskId) -> Result<bool, StoreError> {
+        let Some(record) = self.store.load(id, Parts::Head).await? else { return Ok(false) };
+        let left = self.overdue(record).await?;
+        Ok(left.is_none_or(|left| !left.is_due(self.clock.now_millis())))
+    }
+
+    /// Takes up some of the tasks whose workers are gone, if a lease has ended, and says when to look again. What runs
+    /// here has its leases renewed before they end, so that all that is found is somebody's who cannot go on: a process
     /// that died, or a run of this one whose end could not be recorded.
     async fn adopt(self: &Arc<Self>, lease_end: Option<Timestamp>) -> Result<Option<Timestamp>, StoreError> {
         let now = self.now();
@@ -98,7 +131,10 @@ impl Core {
             // When there is room again, the timer is woken.
             Some(end) if end <= now && self.room() == 0 => Ok(None),
             Some(end) if end <= now => {
-                self.recover().await?;
+                let taken_up = self.recover_some().await?;
+                if taken_up.more {
+                    return Ok(Some(now));
+                }
                 // Looked at again soon, but not at once: others may be at it, or the store may be behind.
                 Ok(Some(after(&now, BACK_OFF_MS)))
             }
@@ -147,23 +183,6 @@ impl Core {
         }
     }
 
-    /// Renews the leases of what runs here, if it is time to.
-    async fn heartbeat(&self) -> Result<Option<Timestamp>, StoreError> {
-        if self.running().runs.is_empty() {
-            return Ok(None);
-        }
-        let now = self.now();
-        let at = self.heartbeat_at.load(Ordering::SeqCst);
-        if now.unix_millis() < at {
-            return Ok(Some(Timestamp::from_unix_millis(at)));
-        }
-        let ids: Vec<TaskId> = self.running().runs.keys().cloned().collect();
-        self.store.renew(&self.worker, &ids, &after(&now, self.settings.lease_ms)).await?;
-        let next = after(&now, self.settings.lease_ms / 3);
-        self.heartbeat_at.store(next.unix_millis(), Ordering::SeqCst);
-        Ok(Some(next))
-    }
-
     pub(super) fn run(&self, id: &TaskId) -> Option<Arc<Run>> {
         self.running().runs.get(id).cloned()
     }
@@ -194,23 +213,33 @@ pub(super) async fn follow(core: Weak<Core>, mut changes: Changes, mut closing: 
             _ = closing.changed() => None,
         };
         let (Some(change), Some(core)) = (change, core.upgrade()) else { return };
+        if caught("looking at a change", core.heed(change)).await.is_none() {
+            // What the change was about is looked for.
+            core.timer.notify_one();
+        }
+    }
+}
+
+impl Core {
+    async fn heed(self: &Arc<Self>, change: Change) {
         match change {
             Change::Written { id, version, claimable } => {
                 if claimable {
                     // Somebody has to work on it, and that may be us.
-                    core.timer.notify_one();
+                    self.timer.notify_one();
                 }
-                let Some(run) = core.run(&id) else {
+                let Some(run) = self.run(&id) else {
                     // Whoever works on it may die: by the time its lease ends at the latest, the timer has to know.
-                    core.wake_timer_by(after(&core.now(), core.settings.lease_ms).unix_millis());
-                    continue;
+                    self.wake_timer_by(after(&self.now(), self.settings.lease_ms).unix_millis());
+                    return;
                 };
                 // What was written here is known already.
                 if run.record().version >= version {
-                    continue;
+                    return;
                 }
-                if core.store.reads_may_lag() {
+                if self.store.reads_may_lag() {
                     // Others need not wait until it can be read.
+                    let core = Arc::clone(self);
                     tokio::spawn(async move {
                         let seen = core.seen(&id, version).await;
                         if let Err(err) = seen {
@@ -219,20 +248,21 @@ pub(super) async fn follow(core: Weak<Core>, mut changes: Changes, mut closing: 
                         core.look_again(&run).await;
                     });
                 } else {
-                    core.look_again(&run).await;
+                    self.look_again(&run).await;
                 }
             }
             Change::Removed { id } => {
-                if let Some(run) = core.run(&id) {
+                if let Some(run) = self.run(&id) {
                     run.stop(InterruptedKind::Ended);
                 }
             }
             Change::Resync => {
                 // Among what was missed may be work for us.
-                core.timer.notify_one();
-                let runs: Vec<Arc<Run>> = core.running().runs.values().cloned().collect();
+                self.timer.notify_one();
+                let runs: Vec<Arc<Run>> = self.running().runs.values().cloned().collect();
                 for run in runs {
-                    core.look_again(&run).await;
+                    // One that cannot be looked at keeps nobody from the others.
+                    let _ = caught("looking at a task", self.look_again(&run)).await;
                 }
             }
         }

@@ -144,7 +144,9 @@ async fn task_whose_end_is_lost_is_taken_up_when_its_lease_ends() {
     let bench = faulty_bench().await;
     let other = bench.create(json!([["status", "busy"], ["until cancelled", ""]])).await;
     bench.said(&other, "busy").await;
+    // Neither the end nor that it cannot be stored.
     bench.store.fail(Verb::Replace, 1, StoreErrorKind::Corrupt);
+    bench.store.fail(Verb::Replace, 2, StoreErrorKind::Corrupt);
     let id = bench.create(json!([["token", ""]])).await;
     eventually("the failure", || bench.store.faults_left() == 0 && bench.engine.running() == 1).await;
     assert_eq!(bench.get(&id).await.state, State::Working);
@@ -163,6 +165,7 @@ async fn task_whose_end_is_lost_is_taken_up_when_its_lease_ends() {
     bench.cancel(&other.id).await;
     bench.settled(&other.id).await;
     bench.store.fail(Verb::Replace, 1, StoreErrorKind::Corrupt);
+    bench.store.fail(Verb::Replace, 2, StoreErrorKind::Corrupt);
     let last = bench.create_mortal(json!([["return", "x"]])).await;
     eventually("the failure", || bench.store.faults_left() == 0 && bench.engine.running() == 0).await;
     eventually("the timer", || {
@@ -293,10 +296,12 @@ async fn idle_engine_does_not_bother_the_store() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    // The heartbeat of what ran comes once more and finds nothing to do.
-    bench.clock.advance(10_000);
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
+    // The heartbeat of what ran comes once more and finds nothing to do, and so does the end of a lease that was told of.
+    for _ in 0..3 {
+        bench.clock.advance(10_000);
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
     }
     let before = bench.store.all_calls();
     for _ in 0..80 {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use mcp_tasks::record::State;
-use mcp_tasks::testing::{ManualClock, reopened};
+use mcp_tasks::testing::{ManualClock, Verb, reopened};
 use mcp_tasks::types::RawObject;
 use mcp_tasks::types::v2026_07_28::CallToolResult;
 use mcp_tasks::{BoxFuture, MemoryStore, Restart, TaskTool, ToolCall, ToolDefinition, ToolError};
 use serde_json::json;
 
 use crate::support::{
-    Approval, Script, accept, bench, bench_over, builder, count, eventually, open, outstanding, text,
+    Approval, Script, accept, bench, bench_over, builder, count, eventually, faulty, open, outstanding, text,
 };
 
 /// S-35, P077, P090: the body runs again; its answers and steps come from the record, and the open question is the same.
@@ -302,31 +302,33 @@ async fn worker_that_lost_its_lease_cannot_finish() {
     assert_eq!(two.get(&id).await, record);
 }
 
-/// A process that stalled past its lease and finds its own task: the new run goes on, the old one stops.
+/// S-37: a process that stalled past its lease, while nobody else looked, keeps its own task: it renews what runs before
+/// it takes up what does not.
 #[tokio::test]
-async fn stalled_process_overtakes_itself() {
+async fn stalled_process_does_not_overtake_itself() {
     let bench = bench().await;
     let id = bench.create(json!([["count", "overtakes"], ["ask", "approve"], ["token", ""]])).await;
     bench.asked(&id, 1).await;
     bench.clock.advance(30_000);
-    assert_eq!(bench.engine.recover().await.unwrap(), 1);
-    eventually("the second run", || count("overtakes") == 2 && bench.engine.running() == 1).await;
+    assert_eq!(bench.engine.recover().await.unwrap(), 0);
     bench.update(&id, json!({"approve": accept(true)})).await.unwrap();
-    assert_eq!(text(&bench.settled(&id).await), "true,2");
+    assert_eq!(text(&bench.settled(&id).await), "true,1");
+    assert_eq!(count("overtakes"), 1);
     bench.engine.idle().await;
 }
 
 /// Leases of what runs are renewed, so that nobody takes it over.
 #[tokio::test]
 async fn running_task_keeps_its_lease() {
-    let bench = bench().await;
+    let bench = bench_over(faulty(), Arc::new(ManualClock::default())).await;
     let id = bench.create(json!([["status", "busy"], ["until cancelled", ""]])).await;
     bench.said(&id, "busy").await;
     let version = bench.get(&id).await.version;
-    for _ in 0..10 {
-        let before = bench.clock.next_deadline().unwrap();
+    for renewals in 1..=10 {
         bench.clock.advance(10_000);
-        eventually("the renewal", || bench.clock.next_deadline().is_some_and(|next| next > before)).await;
+        eventually("the renewal", || bench.store.calls(Verb::Renew) == renewals).await;
+        // And the sleep until the next one.
+        tokio::task::yield_now().await;
     }
     let two = builder(Arc::clone(&bench.store), &bench.clock).build().await.unwrap();
     assert_eq!(two.running(), 0);

@@ -12,12 +12,14 @@ mod engine_durable;
 mod engine_ends;
 mod engine_faults;
 mod engine_input;
+mod engine_leases;
 mod engine_log;
 #[cfg(feature = "metrics")]
 mod engine_metrics;
 mod engine_model;
 mod engine_outages;
 mod engine_outcome;
+mod engine_panics;
 mod engine_restart;
 #[cfg(feature = "sqlite")]
 mod engine_sqlite;
