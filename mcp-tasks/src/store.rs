@@ -8,6 +8,7 @@ mod forward;
 #[cfg(feature = "fs")]
 mod fs;
 mod heads;
+mod keys;
 #[cfg(any(feature = "sqlite", feature = "fs"))]
 mod lock;
 mod memory;
@@ -33,6 +34,7 @@ use tokio::sync::broadcast;
 pub(crate) use dynamic::DynStore;
 #[cfg(feature = "fs")]
 pub use fs::FsStore;
+pub use keys::{MAX_KEY_BYTES, check_keys, check_step};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresStore, PostgresStoreBuilder};
@@ -58,7 +60,7 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`StoreErrorKind::Conflict`] when the id is taken, or the [`same_call`](TaskRecord::same_call) of another record
-    /// is the same; nothing is written then.
+    /// is the same, [`StoreErrorKind::Refused`] when [`check_keys`] says so; nothing is written then.
     fn insert(&self, record: TaskRecord) -> impl Future<Output = Result<SharedRecord, StoreError>> + Send;
 
     /// The record with this id, with as much of it as `parts` asks for.
@@ -93,7 +95,8 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`StoreErrorKind::Conflict`] when the task has ended, when its lease has another token or when it has a step of
-    /// this name, [`StoreErrorKind::NotFound`] when there is no such task.
+    /// this name, [`StoreErrorKind::NotFound`] when there is no such task, [`StoreErrorKind::Refused`] when
+    /// [`check_step`] says so.
     fn append_step(
         &self,
         id: &TaskId,

@@ -21,6 +21,7 @@ use mcp_tasks_types::{TaskId, Timestamp};
 
 use self::batch::{Batch, Head};
 use self::folder::Shared;
+use super::keys::{check_keys, check_step};
 use super::writer::{Write, Writer};
 use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
 use crate::error::with_causes;
@@ -101,6 +102,7 @@ impl FsStore {
 
 impl Store for FsStore {
     async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        check_keys(&record)?;
         let (head, params, steps) = record.into_parts();
         let head = Head::new(head)?;
         let lines = parts::lines(params.as_ref(), &steps)?;
@@ -131,6 +133,7 @@ impl Store for FsStore {
     }
 
     async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        check_step(id, &step.name)?;
         let id = id.clone();
         self.write(move |batch| batch.append_step(&id, token, step), |_, ()| {}).await
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use mcp_tasks_types::{RawObject, TaskId, Timestamp};
 
 use super::heads::{self, ById, Heads};
+use super::keys::{check_keys, check_step};
 use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError};
 use crate::lifecycle::{self, Event};
 use crate::owner::Owner;
@@ -96,6 +97,7 @@ impl Rest {
 
 impl Store for MemoryStore {
     async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        check_keys(&record)?;
         let (mut head, params, steps) = record.into_parts();
         let mut tasks = self.write();
         if tasks.heads.get(&head.id).is_some() {
@@ -145,6 +147,7 @@ impl Store for MemoryStore {
     }
 
     async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        check_step(id, &step.name)?;
         let mut tasks = self.write();
         heads::expect_token(tasks.heads.get(id), id, token)?;
         let rest = tasks.rest.entry(id.clone()).or_default();

@@ -35,6 +35,7 @@ use self::session::{Connector, Failure, Session};
 use self::statements::{Sql, Statements};
 use self::text::kept;
 use self::time::DatabaseClock;
+use super::keys::{check_keys, check_step};
 use super::row::{Head, integer};
 use super::{
     Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind,
@@ -406,6 +407,7 @@ async fn claim(shared: &Shared, claim: &Claim) -> Result<(Vec<Taken>, usize), St
 
 impl Store for PostgresStore {
     async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        check_keys(&record)?;
         let (head, params, steps) = record.into_parts();
         let insert = Insert { head: Head::new(head)?, params, steps };
         let queued = self.opened().as_ref().map(|open| open.inserts.queue(insert));
@@ -440,6 +442,7 @@ impl Store for PostgresStore {
     }
 
     async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        check_step(id, &step.name)?;
         let id = id.clone();
         let append = |shared: Arc<Shared>| async move {
             let (key, token) = (kept(id.as_str()), integer(token));

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mcp_tasks_types::{TaskId, Timestamp};
 use rusqlite::{Connection, ErrorCode};
 
+use super::keys::{check_keys, check_step};
 use super::lock::{Lock, resolve};
 use super::row::Head;
 use super::writer::{Write, Writer};
@@ -146,6 +147,7 @@ fn meaning(err: &rusqlite::Error) -> (StoreErrorKind, &'static str) {
 
 impl Store for SqliteStore {
     async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
+        check_keys(&record)?;
         let (head, params, steps) = record.into_parts();
         let head = Head::new(head)?;
         let insert = move |connection: &Connection| {
@@ -181,6 +183,7 @@ impl Store for SqliteStore {
     }
 
     async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
+        check_step(id, &step.name)?;
         let id = id.clone();
         let append = move |connection: &Connection| {
             rows::check_token(connection, &id, token)?;

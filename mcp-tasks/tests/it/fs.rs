@@ -84,7 +84,7 @@ async fn fs_store_keeps_the_contract() {
 #[tokio::test]
 async fn any_id_has_a_file_inside_the_folder() {
     let folder = fresh();
-    let long = "x".repeat(5_000);
+    let long = "x".repeat(1_024);
     let ids = ["", ".", "..", "../out", "a/b", "a\\b", "nul\0", "ä 😀", "%2F", "~", "a.task.json", &long];
     let store = folder.open().await.unwrap();
     for id in ids {

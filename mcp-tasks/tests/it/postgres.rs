@@ -8,11 +8,12 @@ use std::sync::{Arc, LazyLock};
 
 use mcp_tasks::record::State;
 use mcp_tasks::store::{
-    Change, Changes, Claim, Due, Parts, PostgresStoreBuilder, Seal, SealError, SealedStore, Subject,
+    Change, Changes, Claim, Due, MAX_KEY_BYTES, Parts, PostgresStoreBuilder, Seal, SealError, SealedStore,
+    Subject,
 };
 use mcp_tasks::testing::Backend;
 use mcp_tasks::types::{TaskId, Timestamp};
-use mcp_tasks::{Owner, PostgresStore, Store, StoreError, StoreErrorKind};
+use mcp_tasks::{MemoryStore, Owner, PostgresStore, Store, StoreError, StoreErrorKind};
 use tokio_postgres::{Client, NoTls};
 
 use crate::postgres_cluster::{Cluster, VARIABLE, clear_in_the_end};
@@ -317,15 +318,14 @@ async fn record_that_the_database_refuses_stops_nobody_else() {
     if !is_there() {
         return;
     }
-    let store = fresh().opened().await;
-    // Too long for an index, and not to be made shorter.
-    let long: String = (0..100_000_u32)
-        .map(|number| char::from(b'!' + (number.wrapping_mul(2_654_435_761) >> 24) as u8 % 90))
-        .collect();
+    let place = fresh();
+    let store = place.opened().await;
+    let refuse = "ALTER TABLE {s}.tasks ADD CHECK (id <> 'refused')";
+    change(&place, refuse).await;
     let inserts: Vec<_> = (0..20)
         .map(|number| {
-            let (store, long) = (Arc::clone(&store), long.clone());
-            let id = if number == 7 { long } else { format!("tsk_{number}") };
+            let store = Arc::clone(&store);
+            let id = if number == 7 { "refused".to_owned() } else { format!("tsk_{number}") };
             tokio::spawn(async move { store.insert(record(&id)).await })
         })
         .collect();
@@ -598,4 +598,38 @@ async fn every_statement_finds_its_rows_by_index() {
         tokio::task::yield_now().await;
     }
     assert_eq!(number(&place, scans).await, before);
+}
+
+/// What tasks are looked up by is kept up to its limit, however little it can be made shorter, and refused beyond it.
+#[tokio::test]
+async fn keys_are_kept_up_to_their_limit_and_refused_beyond_it() {
+    if !is_there() {
+        return;
+    }
+    let text = |seed: u32, length: usize| -> String {
+        let byte = |at: u32| b'!' + ((at + seed * 7_919).wrapping_mul(2_654_435_761) >> 24) as u8 % 90;
+        (0..u32::try_from(length).unwrap()).map(|at| char::from(byte(at))).collect()
+    };
+    let with = |length: usize| {
+        let mut long = record(&text(1, length));
+        long.owner = Owner::new(text(2, length / 2), text(3, length - length / 2));
+        long.same_call = Some(text(4, length));
+        let value = mcp_tasks::types::RawJson::null();
+        long.steps.push(mcp_tasks::record::StepRecord::new(text(5, length), "print", value));
+        long
+    };
+    let store = fresh().opened().await;
+    let longest = with(MAX_KEY_BYTES);
+    assert_eq!(*store.insert(longest.clone()).await.unwrap(), longest);
+    let too_long = with(MAX_KEY_BYTES + 1);
+    let mut others = vec![record("tsk_1"); 4];
+    others[0].id = too_long.id;
+    others[1].owner = too_long.owner;
+    others[2].same_call = too_long.same_call;
+    others[3].steps = too_long.steps;
+    let memory = MemoryStore::new();
+    for other in others {
+        assert_eq!(store.insert(other.clone()).await.unwrap_err().kind(), StoreErrorKind::Refused);
+        assert_eq!(memory.insert(other).await.unwrap_err().kind(), StoreErrorKind::Refused);
+    }
 }
