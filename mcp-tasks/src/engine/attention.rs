@@ -53,8 +53,19 @@ impl Listener {
         Self { changes: core.store.changes(), patience_ms, look_again: look_again(core, patience_ms) }
     }
 
-    /// The next change; [`Change::Resync`] also when it is time to look again.
+    /// The next change; [`Change::Resync`] also when it is time to look again. Nothing when the engine has ended: what
+    /// changes from then on is not heard here.
     pub(super) async fn next(&mut self, core: &Core) -> Option<Change> {
+        let mut ended = core.ended.subscribe();
+        tokio::select! {
+            biased;
+            // The sender is in the engine.
+            _ = ended.wait_for(|ended| *ended) => None,
+            change = self.next_change(core) => change,
+        }
+    }
+
+    async fn next_change(&mut self, core: &Core) -> Option<Change> {
         let Some(deadline) = &self.look_again else { return self.changes.next().await };
         // Asked first, since where something changes all the time the wait would never be over.
         if *deadline > core.now()

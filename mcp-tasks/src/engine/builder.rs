@@ -242,6 +242,7 @@ impl EngineBuilder {
             running: Mutex::new(Running::default()),
             count: watch::Sender::new(0),
             closing: watch::Sender::new(false),
+            ended: watch::Sender::new(false),
             timer: Arc::new(Notify::new()),
             next_wake: AtomicI64::new(i64::MAX),
             heartbeat_at: AtomicI64::new(i64::MAX),

@@ -113,6 +113,8 @@ pub(crate) struct Core {
     /// The number of runs, for those who wait until there is none.
     pub(super) count: watch::Sender<usize>,
     pub(super) closing: watch::Sender<bool>,
+    /// Whether the store was given back.
+    pub(super) ended: watch::Sender<bool>,
     pub(super) timer: Arc<Notify>,
     /// When the timer wakes by itself.
     pub(super) next_wake: AtomicI64,

@@ -130,13 +130,16 @@ impl Core {
     pub(super) async fn made_before(&self, record: &TaskRecord) -> Result<Option<SharedRecord>, EngineError> {
         let Some(same_call) = &record.same_call else { return Ok(None) };
         let Some(known) = self.store.find_call(same_call).await? else { return Ok(None) };
+        // What is left of a task whose retention is over does not keep its key.
+        let known = self.overdue(known).await?.filter(|known| known.forgotten_at.is_none());
+        let Some(known) = known else { return Ok(None) };
         if known.params_digest != record.params_digest {
             return Err(EngineError::new(
                 EngineErrorKind::InvalidArguments,
                 "a task was made under this idempotency key with other arguments",
             ));
         }
-        Ok(self.overdue(known).await?)
+        Ok(Some(known))
     }
 }
 

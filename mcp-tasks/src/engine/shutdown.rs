@@ -33,6 +33,7 @@ impl Engine {
             Ok(()) = closed => {}
         }
         drop(stop);
+        core.ended.send_replace(true);
     }
 
     async fn end_runs(&self, bound_ms: u64) {

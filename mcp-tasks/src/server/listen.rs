@@ -26,13 +26,16 @@ use super::{
 };
 use crate::{
     engine::Watch,
-    error::{EngineError, EngineErrorKind},
+    error::{EngineError, EngineErrorKind, with_causes},
     owner::Owner,
-    record::TaskRecord,
+    record::{SharedRecord, TaskRecord},
 };
 
 /// How many tasks one subscription follows; the acknowledgement leaves out the rest.
 const MAX_TASKS: usize = 1_000;
+
+/// How long a store that fails is left alone.
+const RETRY_MS: u64 = 1_000;
 
 /// One subscription: to whom it speaks, and as which.
 struct Subscription<'a> {
@@ -98,8 +101,8 @@ impl Inner {
                     () = self.ending() => break End::Closing,
                     () = outgoing.ended() => break End::Closing,
                     () = &mut too_old => break End::Closing,
-                    record = next_change(&mut watch) => {
-                        if !subscription.tell(&*record?).await? {
+                    record = self.next_change(&mut watch) => {
+                        if !subscription.tell(&record).await? {
                             break End::Deaf;
                         }
                     }
@@ -128,6 +131,22 @@ impl Inner {
         let _ = self.ending.subscribe().wait_for(|ending| *ending).await;
     }
 
+    /// The next change of a watched task. When none can change any more the subscription goes on in silence: how long it
+    /// lasts is the client's to say. A store that fails for a while is no reason to end it either.
+    async fn next_change(&self, watch: &mut Option<Watch>) -> SharedRecord {
+        while let Some(watching) = watch {
+            match watching.next().await {
+                Ok(Some(record)) => return record,
+                Ok(None) => *watch = None,
+                Err(error) => {
+                    tracing::warn!(error = with_causes(&error), "a change could not be read, trying again");
+                    self.engine.pause(RETRY_MS).await;
+                }
+            }
+        }
+        std::future::pending().await
+    }
+
     /// Those of the tasks that this owner has, each once. Unknown and foreign ones are left out alike (S-31).
     async fn known(&self, owner: &Owner, ids: Vec<TaskId>) -> Result<Vec<TaskId>, Refusal> {
         let mut seen = BTreeSet::new();
@@ -148,18 +167,6 @@ impl Inner {
 
 fn is_gone(error: &EngineError) -> bool {
     matches!(error.kind(), EngineErrorKind::TaskNotFound | EngineErrorKind::TaskExpired)
-}
-
-/// The next change of a watched task. When none can change any more the subscription goes on in silence: how long it
-/// lasts is the client's to say.
-async fn next_change(watch: &mut Option<Watch>) -> Result<crate::record::SharedRecord, Refusal> {
-    if let Some(watching) = watch {
-        if let Some(record) = watching.next().await? {
-            return Ok(record);
-        }
-        *watch = None;
-    }
-    std::future::pending().await
 }
 
 impl Subscription<'_> {

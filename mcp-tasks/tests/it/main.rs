@@ -9,6 +9,7 @@
 mod engine_abandoned;
 mod engine_cancel;
 mod engine_durable;
+mod engine_ended;
 mod engine_ends;
 mod engine_faults;
 mod engine_input;
