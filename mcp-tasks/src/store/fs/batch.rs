@@ -163,9 +163,19 @@ impl Batch {
         })
     }
 
+    /// Refuses to write over a file of which nobody knows what is in it.
+    fn expect_settled(&self, id: &TaskId) -> Result<(), StoreError> {
+        if !self.state.borrow().unsettled.contains(id) {
+            return Ok(());
+        }
+        let message = format!("the file of task `{id}` cannot be read since a write to it failed");
+        Err(StoreError::new(StoreErrorKind::Unavailable, message))
+    }
+
     /// Prepares a head's file.
     fn write(&self, head: Head) -> Result<SharedRecord, StoreError> {
         let Head { record, text } = head;
+        self.expect_settled(&record.id)?;
         let mut state = self.state.borrow_mut();
         state.temporaries += 1;
         let path = self.folder.head_path(&stem(&record.id));
@@ -270,6 +280,7 @@ impl Batch {
     pub(super) fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
         self.read().check(id)?;
         heads::expect(self.head(id), id, expected_version)?;
+        self.expect_settled(id)?;
         self.state.borrow_mut().job.put(id.clone(), Change { head: None, temporary: None });
         Ok(())
     }
@@ -286,7 +297,7 @@ impl Batch {
             for id in free {
                 let head = self.head(&id);
                 seen.insert(id);
-                let Some(head) = head else { continue };
+                let Some(head) = head.filter(|head| self.expect_settled(&head.id).is_ok()) else { continue };
                 let event = Event::Claim { worker: claim.worker.clone(), until: claim.until.clone() };
                 let Ok(after) = lifecycle::apply(&head, event, &claim.now) else { continue };
                 let Contents { params, steps, .. } = match self.contents(&after) {
@@ -456,7 +467,8 @@ impl Batch {
             return Ok(());
         }
         self.folder.sync()?;
-        while let Some(id) = state.unsettled.first().cloned() {
+        let unsettled: Vec<TaskId> = state.unsettled.iter().cloned().collect();
+        for id in unsettled {
             let stem = stem(&id);
             let read = self.folder.read_head(&stem);
             let mut shared = self.publish();
@@ -486,9 +498,9 @@ impl Batch {
                 }
                 Err(cause) if !folder::is_of_the_file(&cause) => return Err(cause),
                 Err(cause) => {
-                    tracing::error!(task = %id, error = with_causes(&cause), "a task cannot be read any more");
-                    shared.heads.remove(&id);
-                    shared.set_aside(stem, true, &cause);
+                    // What was durable before the commit can be read as long, and nobody else's task waits for it.
+                    tracing::error!(task = %id, error = with_causes(&cause), "a task's file cannot be read at the moment");
+                    continue;
                 }
             }
             drop(shared);
