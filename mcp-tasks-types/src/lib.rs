@@ -86,7 +86,6 @@ mod number;
 mod path;
 mod raw;
 mod routing;
-mod short_text;
 #[doc(hidden)]
 pub mod support;
 mod task;

@@ -7,8 +7,6 @@ use std::hash::{Hash, Hasher};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::short_text::ShortText;
-
 /// An RFC 3339 date and time with an offset (C-10).
 ///
 /// What was read is written back letter for letter; comparing and hashing go by the instant, to the nanosecond.
@@ -24,13 +22,10 @@ use crate::short_text::ShortText;
 /// ```
 #[derive(Clone)]
 pub struct Timestamp {
-    text: Text,
+    text: Box<str>,
     seconds: i64,
     nanos: u32,
 }
-
-/// As long as UTC with milliseconds, or an offset without: what we make has no memory of its own.
-type Text = ShortText<25>;
 
 /// The text is no RFC 3339 date and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +55,7 @@ impl Timestamp {
     /// dates that no calendar has are refused).
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
         match instant(text.as_bytes()) {
-            Some((seconds, nanos)) => Ok(Self { text: Text::new(text), seconds, nanos }),
+            Some((seconds, nanos)) => Ok(Self { text: text.into(), seconds, nanos }),
             None => Err(TimestampError { text: crate::error::excerpt(text).into_owned() }),
         }
     }
@@ -73,29 +68,13 @@ impl Timestamp {
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (year, month, day) = civil(days);
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        let mut bytes = *b"0000-00-00T00:00:00.000Z\0";
-        for (end, width, number) in [
-            (4, 4, year),
-            (7, 2, month),
-            (10, 2, day),
-            (13, 2, hour),
-            (16, 2, minute),
-            (19, 2, second),
-            (23, 3, fraction),
-        ] {
-            let mut rest = number;
-            for digit in bytes[end - width..end].iter_mut().rev() {
-                *digit += u8::try_from(rest % 10).unwrap_or(0);
-                rest /= 10;
-            }
+        let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+        if fraction != 0 {
+            text.push_str(&format!(".{fraction:03}"));
         }
-        let mut length = 24;
-        if fraction == 0 {
-            bytes[19] = b'Z';
-            length = 20;
-        }
+        text.push('Z');
         let nanos = u32::try_from(fraction).unwrap_or(0) * 1_000_000;
-        Self { text: Text::in_place(length, bytes), seconds, nanos }
+        Self { text: text.into(), seconds, nanos }
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z, rounded down.
@@ -107,7 +86,7 @@ impl Timestamp {
     /// The text as it was read or made.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.text.as_str()
+        &self.text
     }
 }
 
@@ -214,13 +193,13 @@ impl Hash for Timestamp {
 
 impl fmt::Debug for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.write_str(&self.text)
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.write_str(&self.text)
     }
 }
 
@@ -233,7 +212,7 @@ impl std::str::FromStr for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+        serializer.serialize_str(&self.text)
     }
 }
 
@@ -261,13 +240,7 @@ mod tests {
 
     #[test]
     fn what_was_read_is_written_back_letter_for_letter() {
-        for text in [
-            "2026-08-21T10:30:00Z",
-            "2026-08-21t10:30:00.120000z",
-            "0000-02-29T23:59:60-00:00",
-            "2026-08-21T10:30:00.12345Z",
-            "2026-08-21T10:30:00.000000000001+02:00",
-        ] {
+        for text in ["2026-08-21T10:30:00Z", "2026-08-21t10:30:00.120000z", "0000-02-29T23:59:60-00:00"] {
             let json = format!("\"{text}\"");
             let read: Timestamp = serde_json::from_str(&json).unwrap();
             assert_eq!(serde_json::to_string(&read).unwrap(), json);
