@@ -14,32 +14,12 @@ pub(crate) fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Stri
 /// How far a known name is from another, both in small letters; none when it is another word.
 fn distance(name: &str, known: &str) -> Option<usize> {
     let last = |path: &str| path.rsplit("::").next().map(str::to_owned);
-    let edits = edits(name, known);
+    // Insertions, removals, replacements and swaps of neighbours.
+    let edits = strsim::osa_distance(name, known);
     if edits <= (known.chars().count() / 4).clamp(1, 3) {
         return Some(edits);
     }
     (last(name) == last(known)).then_some(4)
-}
-
-/// Insertions, removals, replacements and swaps of neighbours that turn one word into the other.
-fn edits(from: &str, to: &str) -> usize {
-    let from: Vec<char> = from.chars().collect();
-    let to: Vec<char> = to.chars().collect();
-    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
-    for (i, from_char) in from.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, to_char) in to.iter().enumerate() {
-            let replaced = rows[i][j] + usize::from(from_char != to_char);
-            let mut fewest = replaced.min(rows[i][j + 1] + 1).min(row[j] + 1);
-            let swapped = i > 0 && j > 0 && *from_char == to[j - 1] && from[i - 1] == *to_char;
-            if swapped {
-                fewest = fewest.min(rows[i - 1][j - 1] + 1);
-            }
-            row.push(fewest);
-        }
-        rows.push(row);
-    }
-    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(super) fn no_place_of_one_machine(repository: &Repository) -> Vec<Finding> {
     let is_place = |line: &str| {
         places.iter().any(|place| {
             line.match_indices(place.as_str()).any(|(at, _)| {
-                // Behind a name it is a part of another path: `src/work/`.
+                // Behind a name it is a part of another path.
                 !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/'))
             })
         })
