@@ -119,6 +119,7 @@ impl<N: Into<String>> FromIterator<(N, RawJson)> for Extra {
 /// Any object, taken apart. Hidden: a type's unknown members are written by the type.
 #[doc(hidden)]
 impl Serialize for Extra {
+    #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, value) in &self.0 {

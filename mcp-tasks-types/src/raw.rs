@@ -154,6 +154,7 @@ impl fmt::Display for RawJson {
 }
 
 impl Serialize for RawJson {
+    #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
@@ -369,6 +370,7 @@ impl fmt::Display for RawObject {
 }
 
 impl Serialize for RawObject {
+    #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }

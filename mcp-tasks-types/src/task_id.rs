@@ -23,6 +23,7 @@ impl TaskId {
 }
 
 impl Serialize for TaskId {
+    #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
     }

@@ -211,6 +211,7 @@ impl std::str::FromStr for Timestamp {
 }
 
 impl Serialize for Timestamp {
+    #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.text)
     }

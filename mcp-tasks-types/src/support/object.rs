@@ -322,6 +322,7 @@ impl<S: Serializer> Writer<S> {
     }
 
     /// Writes a member.
+    #[inline]
     pub fn member<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
         if self.failed.is_none() {
             self.failed = self.map.serialize_entry(name, value).err();
@@ -329,6 +330,7 @@ impl<S: Serializer> Writer<S> {
     }
 
     /// Writes a member if there is one.
+    #[inline]
     pub fn optional<T: Serialize>(&mut self, name: &str, value: &Option<T>) {
         if let Some(value) = value {
             self.member(name, value);
