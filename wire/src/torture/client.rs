@@ -87,9 +87,10 @@ impl<'c> Client<'c> {
 
     /// Polls a task and does what it wants.
     fn attend(&mut self, tally: &Mutex<Tally>, id: &str) {
+        let began_after_end = lock(tally).has_ended(id);
         match self.ask("tasks/get", json!({"taskId": id})) {
             Said::Result(snapshot) => {
-                lock(tally).polled(id, &snapshot);
+                lock(tally).polled(id, began_after_end, &snapshot);
                 if let Some(questions) = snapshot["inputRequests"].as_object() {
                     let answer = json!({"action": "accept", "content": {"approved": true}});
                     let answers: serde_json::Map<String, Value> =

@@ -37,12 +37,18 @@ impl Tally {
         self.create_times.push(took);
     }
 
-    /// Takes note of what a poll gave. A task that has ended stays as it is.
-    pub(super) fn polled(&mut self, id: &str, snapshot: &Value) {
+    /// Whether somebody has seen the task's end, to be asked before a poll.
+    pub(super) fn has_ended(&self, id: &str) -> bool {
+        self.tasks.get(id).is_some_and(|seen| seen.end.is_some())
+    }
+
+    /// Takes note of what a poll gave that began [before or after](Self::has_ended) an end was seen. A task that has
+    /// ended stays as it is; but of two polls at once, the one that found it working may be told of last.
+    pub(super) fn polled(&mut self, id: &str, began_after_end: bool, snapshot: &Value) {
         let status = snapshot["status"].as_str().unwrap_or_default();
         if !matches!(status, "completed" | "failed" | "cancelled") {
-            if self.tasks.get(id).is_some_and(|seen| seen.end.is_some()) {
-                self.changed.insert(id.to_owned());
+            if began_after_end {
+                self.change(id, snapshot);
             }
             return;
         }
@@ -54,8 +60,14 @@ impl Tally {
         match &seen.end {
             None => seen.end = Some(end),
             Some(before) if *before == end => {}
-            Some(_) => drop(self.changed.insert(id.to_owned())),
+            Some(_) => self.change(id, snapshot),
         }
+    }
+
+    fn change(&mut self, id: &str, snapshot: &Value) {
+        let before = self.tasks.get(id).and_then(|seen| seen.end.as_ref()).unwrap_or(&Value::Null);
+        eprintln!("torture: task {id} had ended as {before} and is now {snapshot}");
+        self.changed.insert(id.to_owned());
     }
 
     /// The server says that there is no such task.
@@ -145,7 +157,7 @@ mod tests {
     /// One task that ended as it should.
     fn ended() -> Tally {
         let mut tally = created();
-        tally.polled("t", &json!({"status": "completed", "result": {"a": 1}}));
+        tally.polled("t", false, &json!({"status": "completed", "result": {"a": 1}}));
         tally.effects(&[effect(effects::FINISHED, "completed", 1)]);
         assert!(tally.holds());
         tally
@@ -178,13 +190,26 @@ mod tests {
     #[test]
     fn task_that_changes_after_its_end_is_changed() {
         let mut tally = ended();
-        tally.polled("t", &json!({"status": "completed", "result": {"a": 1}}));
+        tally.polled("t", false, &json!({"status": "completed", "result": {"a": 1}}));
         assert_eq!(wrong(&tally), []);
         for snapshot in [json!({"status": "completed", "result": {"a": 2}}), json!({"status": "working"})] {
             let mut tally = ended();
-            tally.polled("t", &snapshot);
+            tally.polled("t", tally.has_ended("t"), &snapshot);
             assert_eq!(wrong(&tally), [("changed", 1)]);
         }
+    }
+
+    #[test]
+    fn poll_that_began_before_the_end_was_seen_may_have_found_it_working() {
+        let mut tally = created();
+        let began_after_end = tally.has_ended("t");
+        tally.polled("t", began_after_end, &json!({"status": "completed", "result": {}}));
+        tally.polled("t", began_after_end, &json!({"status": "working"}));
+        tally.effects(&[effect(effects::FINISHED, "completed", 1)]);
+        assert_eq!(wrong(&tally), []);
+        // Two ends are never one, whoever was first.
+        tally.polled("t", began_after_end, &json!({"status": "failed"}));
+        assert_eq!(wrong(&tally), [("changed", 1)]);
     }
 
     #[test]
@@ -228,7 +253,7 @@ mod tests {
     fn tally_without_tasks_or_without_ends_proves_nothing() {
         assert!(!Tally::default().holds());
         let mut silent = created();
-        silent.polled("t", &json!({"status": "completed", "result": {}}));
+        silent.polled("t", false, &json!({"status": "completed", "result": {}}));
         assert!(!silent.holds());
     }
 }
