@@ -317,6 +317,7 @@ impl<S: Serializer> Writer<S> {
     /// # Errors
     ///
     /// When the serializer fails.
+    #[inline]
     pub fn begin(serializer: S) -> Result<Self, S::Error> {
         Ok(Self { map: serializer.serialize_map(None)?, failed: None })
     }
@@ -343,15 +344,24 @@ impl<S: Serializer> Writer<S> {
     /// # Errors
     ///
     /// When the serializer fails, now or before.
+    #[inline]
     pub fn end(mut self, extra: &Extra, known: &[&str], state: &[&str]) -> Result<S::Ok, S::Error> {
-        for (name, value) in extra.iter() {
-            if !known.contains(&name) && !state.contains(&name) {
-                self.member(name, value);
-            }
+        if !extra.is_empty() {
+            self.unknown(extra, known, state);
         }
         match self.failed {
             Some(error) => Err(error),
             None => self.map.end(),
+        }
+    }
+
+    /// Apart, since most objects have none.
+    #[cold]
+    fn unknown(&mut self, extra: &Extra, known: &[&str], state: &[&str]) {
+        for (name, value) in extra.iter() {
+            if !known.contains(&name) && !state.contains(&name) {
+                self.member(name, value);
+            }
         }
     }
 }
