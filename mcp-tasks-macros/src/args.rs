@@ -339,6 +339,7 @@ mod tests {
         }
     }
 
+    /// P136: a description is any constant expression.
     #[test]
     fn every_attribute_is_taken_once() {
         let args = check(quote! {

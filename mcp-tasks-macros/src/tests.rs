@@ -304,6 +304,7 @@ fn messages(attribute: TokenStream, item: TokenStream) -> Vec<String> {
         .collect()
 }
 
+/// P148: a function that is not `async` is one of them.
 #[test]
 fn signatures_that_cannot_work_are_refused_with_the_way_out() {
     for (item, part) in [

@@ -24,7 +24,7 @@
 //! Every function here is `#[inline]`: the crate compiles none of them for itself, a gateway those that it calls.
 //!
 //! Ids such as I-04 are of rules, which are listed at
-//! <https://github.com/mcp-tasks/mcp-tasks/blob/main/docs/rules.md>.
+//! <https://github.com/mcp-tasks/mcp-tasks/blob/main/docs/conformance.md>.
 //!
 //! # What is kept
 //!

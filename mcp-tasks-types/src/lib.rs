@@ -66,7 +66,7 @@
 //! is an object.
 //!
 //! Ids in this documentation, such as C-36 or R-7, are of rules of the protocol and of our readings of it:
-//! <https://github.com/mcp-tasks/mcp-tasks/blob/main/docs/rules.md> says what each demands.
+//! <https://github.com/mcp-tasks/mcp-tasks/blob/main/docs/conformance.md> says what each demands.
 //!
 //! | feature | what it adds |
 //! |---|---|

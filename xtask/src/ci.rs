@@ -21,6 +21,7 @@ pub(crate) fn run() -> ExitCode {
         ),
         ("documentation", doc),
         ("tidy", ourselves(&["tidy"])),
+        ("requirements --check", ourselves(&["requirements", "--check"])),
         ("codegen --check", ourselves(&["codegen", "--check"])),
         ("samples --check", ourselves(&["samples", "--check"])),
         ("types beside a validator", fixture(ORACLE)),

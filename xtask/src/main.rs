@@ -16,6 +16,7 @@ mod output;
 #[cfg(unix)]
 #[path = "../../mcp-tasks/tests/it/postgres_cluster.rs"]
 mod postgres_cluster;
+mod requirements;
 mod run;
 mod samples;
 mod schema;
@@ -53,6 +54,9 @@ usage: cargo xtask COMMAND
   conformance tasks|2026-07-28 [--store KIND|all] [--scenario NAME]
                       the public conformance suite against the fixture server, held
                       against xtask/conformance/
+  requirements [--check] [ID...]
+                      every rule of the protocol, with the tests that name it or the reason
+                      why none does; writes docs/conformance.md from that
   tidy                tell where the house rules are not kept
   ci                  all that has to hold besides the tests: formatting, lints, documentation,
                       tidy, cargo-deny, generated files and samples, drift, demo, packages, the
@@ -74,6 +78,7 @@ fn main() -> ExitCode {
         "clients" => clients::run(&rest),
         "conformance" => conformance::run(&rest),
         "torture" => run::torture(&rest),
+        "requirements" => run::reported(requirements::run(&run::root(), &rest)),
         "tidy" => run::without_arguments(&command, &rest, || run::reported(tidy::run(&run::root()))),
         "ci" => run::without_arguments(&command, &rest, ci::run),
         "help" | "--help" | "-h" => {

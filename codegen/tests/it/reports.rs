@@ -1,4 +1,4 @@
-//! Public reports of faults in generators, each as a small test (`P` ids, docs/rules.md).
+//! Public reports of faults in generators, each as a small test (`P` ids, docs/conformance.md).
 
 use crate::{file, run};
 

@@ -131,7 +131,7 @@ fn the_defaults_are_those_of_the_reference_and_strict() {
     assert_eq!(*required, json!({"elicitation": {"form": {}}}));
 }
 
-/// the literal requests of the reference sequence.
+/// R-5, P159: the literal requests of the reference sequence.
 #[test]
 fn lenient_inputs_take_a_caller_that_declares_the_extension_alone() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_report"));

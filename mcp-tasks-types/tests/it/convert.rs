@@ -1,4 +1,4 @@
-//! The merge map of the wire shapes, sections 5.1 to 5.3, row by row, and the rows I-01 to I-05.
+//! The merge map of the wire shapes, sections 5.1 to 5.3, row by row, and the rows I-01, I-02, I-03, I-04 and I-05.
 
 mod complete;
 mod generations;

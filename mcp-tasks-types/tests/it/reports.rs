@@ -1,4 +1,4 @@
-//! Public reports of faults in wire types, each as a small test (`P` ids, docs/rules.md).
+//! Public reports of faults in wire types, each as a small test (`P` ids, docs/conformance.md).
 
 use std::fs;
 

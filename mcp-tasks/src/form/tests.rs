@@ -133,7 +133,7 @@ fn check(response: &Value) -> Result<(), String> {
     check_answer(&RawJson::new(&request).unwrap(), &RawJson::new(response).unwrap())
 }
 
-/// C-64, X-51, X-52, P080: every action is understood, and bad content is not handed over.
+/// C-64, X-51, X-52, P080, P120: every action is understood, and bad content is not handed over.
 #[test]
 fn answers_are_judged_by_the_recorded_form() {
     for good in [

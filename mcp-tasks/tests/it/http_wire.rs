@@ -57,7 +57,7 @@ async fn a_notification_gets_202_and_no_body() {
     assert_eq!((refused.status, refused.body.as_str()), (400, ""));
 }
 
-/// C-93, R-10, X-01, X-11, X-105, X-112 to X-114; section 3.8 of the wire shapes
+/// C-93, R-10, X-01, X-11, X-105, X-112, X-113, X-114; section 3.8 of the wire shapes
 #[tokio::test]
 async fn each_error_has_its_status() {
     let address = listen(server().await, HttpOptions::default()).await;

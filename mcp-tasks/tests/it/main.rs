@@ -1,9 +1,4 @@
 //! Integration tests, one module a topic; a test names the rows of the requirements that it shows.
-//!
-//! Some rows are shown by more than one test, or by none. S-39, protocol apart from storage: everything below `server_`
-//! runs over a store in memory. S-24, a history is a tool and no method: the documentation of `Engine::list`. S-41, four
-//! lifetimes in four types: the documentation of `server`. S-15 and the client's half of S-08 and S-14 are rules for
-//! clients, and there is no client here yet.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod engine_abandoned;

@@ -1,4 +1,4 @@
-//! Public reports of faults in other engines and stores, each as a small test (`P` ids, docs/rules.md).
+//! Public reports of faults in other engines and stores, each as a small test (`P` ids, docs/conformance.md).
 //!
 //! More of them are named by the tests of the topic that they belong to.
 

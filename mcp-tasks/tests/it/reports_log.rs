@@ -1,4 +1,4 @@
-//! Public reports that the log and its spans tell of (`P` ids, docs/rules.md).
+//! Public reports that the log and its spans tell of (`P` ids, docs/conformance.md).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Public reports of faults in other servers, each as a small test over the real transports (`P` ids, docs/rules.md).
+//! Public reports of faults in other servers, each as a small test over the real transports (`P` ids, docs/conformance.md).
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! A server with one tool of each kind, and requests to it. It keeps its tasks in memory (S-39).
+//! A server with one tool of each kind, and requests to it. It keeps its tasks in memory.
 
 use std::time::Duration;
 

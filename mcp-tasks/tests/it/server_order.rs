@@ -33,7 +33,7 @@ fn meta_of_version(version: Value) -> Value {
     json!({"io.modelcontextprotocol/protocolVersion": version})
 }
 
-/// R-1 steps 2 to 14, C-22, S-02
+/// R-1 steps 2 to 14, C-22, S-02
 #[tokio::test]
 async fn over_http_the_first_broken_rule_decides() {
     let server = server().await;
@@ -299,7 +299,7 @@ async fn a_strict_server_refuses_a_missing_task_name() {
     assert_eq!(verdict(&back), (-32_020, 400));
 }
 
-///
+///
 #[tokio::test]
 async fn the_name_of_a_call_is_compared_after_decoding() {
     let server = server().await;

@@ -275,7 +275,7 @@ async fn task_wishes_of_older_revisions_are_ignored() {
     assert_eq!(answer["result"]["content"][0]["text"], "x");
 }
 
-/// C-18 to C-21, C-25, C-66, R-5, X-12, X-35
+/// C-18, C-19, C-20, C-21, C-25, C-66, R-5, X-12, X-35
 #[tokio::test]
 async fn what_a_tool_needs_has_to_be_declared_by_the_request() {
     let server = server().await;
@@ -337,7 +337,7 @@ async fn task_methods_need_the_extension_whether_or_not_the_task_exists() {
     }
 }
 
-/// C-60 to C-65, R-6, S-14: polled twice and answered twice, and answered once in effect.
+/// C-60, C-61, C-62, C-63, C-64, C-65, R-6, S-14: polled twice and answered twice, and answered once in effect.
 #[tokio::test]
 async fn an_update_takes_what_is_asked_and_ignores_the_rest() {
     let server = server().await;

@@ -12,9 +12,9 @@ use crate::run::cargo;
 
 /// A file of the repository, by its path from the root.
 #[derive(Clone, Debug)]
-pub(super) struct File {
-    pub(super) path: String,
-    pub(super) text: String,
+pub(crate) struct File {
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 impl File {
@@ -28,7 +28,7 @@ impl File {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    pub(super) fn is_rust(&self) -> bool {
+    pub(crate) fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")
     }
 
@@ -37,9 +37,9 @@ impl File {
     }
 
     /// Whether the generator writes the file: by where it stands, since what it says of itself is checked.
-    pub(super) fn is_generated(&self) -> bool {
+    pub(crate) fn is_generated(&self) -> bool {
         let golden = self.path.starts_with("codegen/tests/cases/") && self.name() == "expected.rs";
-        let reference = self.path == "docs/reference.md";
+        let reference = matches!(self.path.as_str(), "docs/reference.md" | "docs/conformance.md");
         golden || reference || self.is_below("generated") || self.path.starts_with("samples/")
     }
 
@@ -56,8 +56,8 @@ impl File {
 
 /// The repository as the rules see it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Repository {
-    pub(super) files: Vec<File>,
+pub(crate) struct Repository {
+    pub(crate) files: Vec<File>,
     /// The workspace's own packages, as `cargo metadata` describes them.
     pub(super) packages: Vec<Value>,
     /// All packages of the workspace's graph, with `features` as they are united.
@@ -66,7 +66,7 @@ pub(super) struct Repository {
 
 impl Repository {
     /// Reads everything that is tracked or could be.
-    pub(super) fn read(root: &Path) -> Result<Self, String> {
+    pub(crate) fn read(root: &Path) -> Result<Self, String> {
         let mut files = Vec::new();
         for path in paths(root)? {
             // A file that is deleted and still tracked is no more of the repository than a folder of git's.

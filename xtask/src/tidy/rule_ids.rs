@@ -1,71 +1,47 @@
-//! The rule that an id of a protocol rule in a comment or test can be looked up: `docs/rules.md` has it.
+//! The rules about ids of protocol rules: each can be looked up, and `docs/conformance.md` says what shows it.
 
 use std::collections::BTreeSet;
 
 use super::Finding;
 use super::repository::{File, Repository};
+use crate::requirements::{ANSWERS, DOCUMENT, LIST, Requirements, ids, parse, stale};
 
-/// Where the ids are explained.
-const RULES: &str = "docs/rules.md";
-
-/// Every rule of the protocol that a text names is listed in `docs/rules.md`, and none is listed that nothing names.
+/// Every rule of the protocol that a text names is in the list of rules.
 pub(super) fn every_id_can_be_looked_up(repository: &Repository) -> Vec<Finding> {
-    let Some(rules) = repository.file(RULES) else {
-        return vec![Finding::at(RULES, 1, "the list of rules is not there")];
+    let Some(list) = repository.file(LIST) else {
+        return vec![Finding::at(LIST, 1, "the list of rules is not there")];
     };
-    let row =
-        |line: &str| line.strip_prefix("| ").and_then(|line| line.split(" |").next()).map(str::to_owned);
-    let listed: Vec<(usize, String)> = rules
-        .lines()
-        .filter_map(|(number, line)| Some((number, row(line)?)))
-        .filter(|(_, id)| ids(id).contains(id))
-        .collect();
-    let mut named = BTreeSet::new();
+    let listed: BTreeSet<String> = parse(&list.text).into_iter().map(|rule| rule.id).collect();
     let mut out = Vec::new();
     for file in repository.files.iter().filter(|file| names_rules(file)) {
         for (number, line) in file.lines() {
-            for id in ids(line) {
-                if listed.iter().all(|(_, known)| *known != id) {
-                    out.push(Finding::at(&file.path, number, format!("`{id}`: list the rule in {RULES}")));
-                }
-                named.insert(id);
-            }
+            let unknown = ids(line).into_iter().filter(|id| !listed.contains(id));
+            out.extend(
+                unknown.map(|id| Finding::at(&file.path, number, format!("`{id}`: list the rule in {LIST}"))),
+            );
         }
     }
-    let idle = listed.iter().filter(|(_, id)| !named.contains(id));
-    out.extend(
-        idle.map(|(number, id)| Finding::at(RULES, *number, format!("nothing names `{id}`; take it out"))),
-    );
+    out
+}
+
+/// The document says what shows each rule, and no reason stands in the list that is not needed.
+pub(super) fn the_document_says_what_shows_each_rule(repository: &Repository) -> Vec<Finding> {
+    let requirements = Requirements::of(&repository.files);
+    let mut out: Vec<Finding> =
+        requirements.faults().iter().map(|fault| Finding::at(ANSWERS, 1, fault.as_str())).collect();
+    let document = repository.file(DOCUMENT).map(|file| file.text.as_str()).unwrap_or_default();
+    if document != requirements.document() {
+        out.push(Finding::at(DOCUMENT, 1, stale()));
+    }
     out
 }
 
 /// Whether a file is a text that people write and that names rules.
 fn names_rules(file: &File) -> bool {
     let kinds = [".rs", ".md", ".json", ".toml"];
-    // This file makes ids up.
-    let is_ours = file.path == RULES || file.path.ends_with("tidy/rule_ids.rs");
+    // These files make ids up.
+    let is_ours = file.path.ends_with("tidy/rule_ids.rs") || file.path.starts_with("xtask/src/requirements");
     kinds.iter().any(|kind| file.path.ends_with(kind)) && !file.is_generated() && !is_ours
-}
-
-/// The rule ids in a text: `C-36`, `R-5`, `P058`.
-fn ids(text: &str) -> BTreeSet<String> {
-    let mut out = BTreeSet::new();
-    for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
-        let (group, number) = match word.split_once('-') {
-            Some((group, number)) => (group, number),
-            None => word.split_at(usize::from(word.starts_with('P'))),
-        };
-        let digits = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
-        let known = match group {
-            "A" | "B" | "C" | "X" | "S" | "I" | "R" => word.contains('-') && number.len() <= 3,
-            "P" => !word.contains('-') && number.len() == 3,
-            _ => false,
-        };
-        if digits && known {
-            out.insert(word.to_owned());
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -73,23 +49,25 @@ mod tests {
     use super::super::said;
     use super::*;
 
+    const ROWS: &str = "| C-1 | MUST | server | One. |\n| C-2 | MUST | server | Two. |\n";
+
     #[test]
-    fn ids_are_told_from_other_words() {
-        let text = "C-36 and `R-5`, (P058); not UTF-8, ISO-8601, X-Accel, RC-1, P5, A-1234 or s-1";
-        let expected: BTreeSet<String> = ["C-36", "R-5", "P058"].map(str::to_owned).into();
-        assert_eq!(ids(text), expected);
+    fn ids_that_are_no_rules_are_found() {
+        let found = said(every_id_can_be_looked_up, &[(LIST, ROWS), ("a.rs", "//! C-1\n//! and C-3.\n")]);
+        assert_eq!(found, [format!("a.rs:2: `C-3`: list the rule in {LIST}")]);
     }
 
     #[test]
-    fn rules_that_are_not_listed_or_listed_in_vain_are_found() {
-        let rules = "| id | rule |\n|---|---|\n| C-1 | One. |\n| C-2 | Two. |\n";
-        let found = said(every_id_can_be_looked_up, &[(RULES, rules), ("a.rs", "//! C-1\n//! and C-3.\n")]);
-        assert_eq!(
-            found,
-            [
-                "a.rs:2: `C-3`: list the rule in docs/rules.md",
-                "docs/rules.md:4: nothing names `C-2`; take it out"
-            ]
+    fn reasons_that_are_not_needed_and_a_stale_document_are_found() {
+        let found = said(
+            the_document_says_what_shows_each_rule,
+            &[
+                (LIST, ROWS),
+                (ANSWERS, "[[answer]]\nverdict = \"answered\"\nreason = \"so\"\nrows = [\"C-3\"]\n"),
+            ],
         );
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("`C-3` is no rule"), "{found:?}");
+        assert!(found[1].contains("is stale; run `cargo xtask requirements`"), "{found:?}");
     }
 }
