@@ -14,7 +14,7 @@ use crate::http_client::{listen, post};
 use crate::server_harness::{VERSION, create, request, request_declaring, result, server};
 
 /// A stream that is read as it comes.
-struct Events {
+pub(crate) struct Events {
     stream: TcpStream,
     /// What has come and was not taken, without the framing in chunks.
     body: String,
@@ -25,13 +25,18 @@ struct Events {
 }
 
 impl Events {
-    async fn open(address: SocketAddr, message: &Value) -> Self {
+    pub(crate) async fn open(address: SocketAddr, message: &Value) -> Self {
+        Self::open_with(address, "", message).await
+    }
+
+    /// The same with more lines in its head, each with its end.
+    pub(crate) async fn open_with(address: SocketAddr, more: &str, message: &Value) -> Self {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let body = message.to_string();
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {VERSION}\r\n\
-             Mcp-Method: {}\r\nContent-Length: {}\r\n\r\n",
+             Mcp-Method: {}\r\n{more}Content-Length: {}\r\n\r\n",
             message["method"].as_str().unwrap(),
             body.len()
         );
@@ -89,14 +94,14 @@ impl Events {
         }
     }
 
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         let block = self.next_block().await?;
         let data = block.strip_prefix("data: ").unwrap_or_else(|| panic!("no event of one line: {block:?}"));
         Some(serde_json::from_str(data).unwrap())
     }
 }
 
-fn subscribe(id: Value, filter: Value) -> Value {
+pub(crate) fn subscribe(id: Value, filter: Value) -> Value {
     request(id, "subscriptions/listen", json!({"notifications": filter}))
 }
 

@@ -27,11 +27,11 @@ impl Authenticator for Tokens {
     }
 }
 
-async fn authenticated(server: Server) -> SocketAddr {
+pub(crate) async fn authenticated(server: Server) -> SocketAddr {
     listen(server, HttpOptions::default().with_authenticator(Tokens)).await
 }
 
-async fn as_(address: SocketAddr, who: &str, message: &Value) -> Response {
+pub(crate) async fn as_(address: SocketAddr, who: &str, message: &Value) -> Response {
     post_with(address, &[("Authorization", &format!("Bearer {who}"))], message).await
 }
 

@@ -37,6 +37,8 @@ mod postgres_cluster;
 mod postgres_faults;
 #[cfg(all(unix, feature = "postgres-tls"))]
 mod postgres_tls;
+#[cfg(all(feature = "http", feature = "macros"))]
+mod probes;
 mod processes;
 #[cfg(feature = "macros")]
 mod reports_engine;

@@ -15,7 +15,7 @@ pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 #[tool_type]
 pub(crate) struct Approval {
-    approved: bool,
+    pub(crate) approved: bool,
 }
 
 #[tool_type]

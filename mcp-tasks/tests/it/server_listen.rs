@@ -377,7 +377,7 @@ async fn one_subscription_too_many_is_refused() {
     as_("bob").next().await;
 }
 
-/// Who may listen is looked at again now and then: over HTTP a subscription has an age at which it ends.
+/// P088: who may listen is looked at again now and then: over HTTP a subscription has an age at which it ends.
 #[tokio::test]
 async fn subscription_over_http_ends_at_its_age() {
     let clock = std::sync::Arc::new(mcp_tasks::testing::ManualClock::default());
