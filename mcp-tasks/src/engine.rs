@@ -161,7 +161,8 @@ impl Engine {
     /// the store can be reached, and one with a key is what the next call under it finds.
     pub async fn create(&self, task: NewTask) -> Result<SharedRecord, EngineError> {
         let tool = self.admit(&task)?;
-        let record = self.new_record(&task, &tool, Visibility::Task)?;
+        let room = self.core.room_for_tasks(1);
+        let record = self.new_record(&task, &tool, Visibility::Task, room.is_some())?;
         let core = Arc::clone(&self.core);
         to_the_end(async move {
             let once = task.once.as_deref().map(limits::used_once);
@@ -169,20 +170,20 @@ impl Engine {
             if let Some(known) = core.made_before(&record).await? {
                 return if once { Err(answers_used()) } else { Ok(known) };
             }
-            core.admit(&record.owner).await?;
+            let mut place = core.admit(&record.owner).await?;
             let mut retry = Retry::new(Patience::Short);
             // Known before it is stored: a cancel that follows at once finds the run.
             let record = Arc::new(record);
-            let run = match record.lease {
-                Some(_) => {
+            let run = match room {
+                Some(mut room) => {
                     let run = Run::of_task(Arc::clone(&core), tool, Arc::clone(&record));
-                    Some((core.register(Arc::clone(&run))?, run))
+                    Some((core.register(Arc::clone(&run), &mut room)?, run))
                 }
                 // Some worker takes it up, perhaps this one when it has room.
                 None => None,
             };
             let record = loop {
-                match core.store_new(&record).await {
+                match core.store_new(&record, &mut place).await {
                     Ok(record) => break record,
                     // Both of two equal calls at once found none before them.
                     Err(err) if err.kind() == StoreErrorKind::Conflict && record.same_call.is_some() => {}
@@ -219,15 +220,19 @@ impl Engine {
             return self.create(task).await.map(Called::Task);
         };
         let tool = self.admit(&task)?;
-        let record = self.new_record(&task, &tool, Visibility::Task)?;
-        if record.same_call.is_some() || record.lease.is_none() {
+        let Some(mut room) = self.core.room_for_tasks(1) else {
+            return self.create(task).await.map(Called::Task);
+        };
+        let record = self.new_record(&task, &tool, Visibility::Task, true)?;
+        if record.same_call.is_some() {
+            drop(room);
             return self.create(task).await.map(Called::Task);
         }
         let core = Arc::clone(&self.core);
         to_the_end(async move {
-            core.admit(&record.owner).await?;
-            let run = Run::of_unborn_task(Arc::clone(&core), tool, record);
-            let registration = core.register(Arc::clone(&run))?;
+            let place = core.admit(&record.owner).await?;
+            let run = Run::of_unborn_task(Arc::clone(&core), tool, record, place);
+            let registration = core.register(Arc::clone(&run), &mut room)?;
             let (unborn, ended) = tokio::sync::oneshot::channel();
             supervise::start_unborn(Arc::clone(&run), registration, task.arguments, unborn);
             let _ = run.within(grace_ms, run.birth().decided()).await;
@@ -328,12 +333,14 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// When the tool is unknown, its arguments do not fit, the engine shuts down, or the body asks a question.
+    /// When the tool is unknown, its arguments do not fit, there is no room for one more body, the engine shuts down, or
+    /// the body asks a question.
     pub async fn call_inline(&self, task: NewTask) -> Result<InlineOutcome, EngineError> {
         let tool = self.admit(&task)?;
-        let record = self.new_record(&task, &tool, Visibility::Inline)?;
+        let mut room = self.core.room_for_call()?;
+        let record = self.new_record(&task, &tool, Visibility::Inline, true)?;
         let run = Run::of_call(Arc::clone(&self.core), tool, record);
-        let registration = self.core.register(Arc::clone(&run))?;
+        let registration = self.core.register(Arc::clone(&run), &mut room)?;
         let _stop = StopOnDrop(Arc::clone(&run));
         let body = tokio::spawn(supervise::run_inline(run, registration, task.arguments));
         outcome_of(&self.core, body.await.map_err(EngineError::internal)?)
@@ -442,6 +449,7 @@ impl Engine {
         task: &NewTask,
         tool: &Tool,
         visibility: Visibility,
+        runs_here: bool,
     ) -> Result<TaskRecord, EngineError> {
         let core = &self.core;
         let id = core.ids.task_id().map_err(EngineError::internal)?;
@@ -457,7 +465,7 @@ impl Engine {
         let poll_ms = core.settings.poll_ms.or(definition.poll_ms()).unwrap_or(DEFAULT_POLL_MS);
         record.poll_interval_ms = Some(poll_ms.min(LONGEST_MS));
         record.retain_ms = definition.retain_ms();
-        if visibility == Visibility::Inline || core.has_room() {
+        if runs_here {
             record.fence = 1;
             record.attempt = 1;
             record.lease = Some(core.lease(1));

@@ -210,6 +210,8 @@ pub enum EngineErrorKind {
     TaskExpired,
     /// There are as many live tasks as are allowed; later there may be fewer.
     TooManyTasks,
+    /// There is no room for one more body in this process; later there may be some.
+    Busy,
     /// The task's work does not go on outside, so that nobody outside may say how it ends.
     NotOutside,
     /// The engine does not do what was asked of it, by its role.

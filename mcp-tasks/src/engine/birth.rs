@@ -3,6 +3,7 @@
 
 use tokio::sync::{Mutex, MutexGuard, oneshot, watch};
 
+use super::limits::Place;
 use super::supervise::End;
 
 /// How far it is.
@@ -20,13 +21,19 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Birth {
     stage: watch::Sender<Stage>,
-    /// Held while it is decided, and while the record changes that is not stored yet.
-    deciding: Mutex<()>,
+    /// The task's place, held while it is decided, and while the record changes that is not stored yet.
+    deciding: Mutex<Option<Place>>,
 }
 
 impl Birth {
-    pub(super) fn new(stage: Stage) -> Self {
-        Self { stage: watch::Sender::new(stage), deciding: Mutex::new(()) }
+    /// Of a task that is stored, or of what never becomes one.
+    pub(super) fn over() -> Self {
+        Self { stage: watch::Sender::new(Stage::Stored), deciding: Mutex::default() }
+    }
+
+    /// Of a task that may be stored in this place.
+    pub(super) fn awaited(place: Place) -> Self {
+        Self { stage: watch::Sender::new(Stage::Pending), deciding: Mutex::new(Some(place)) }
     }
 
     pub(super) fn stage(&self) -> Stage {
@@ -38,7 +45,7 @@ impl Birth {
     }
 
     /// The right to decide, if it is not decided.
-    pub(super) async fn pending(&self) -> Option<MutexGuard<'_, ()>> {
+    pub(super) async fn pending(&self) -> Option<MutexGuard<'_, Option<Place>>> {
         if !self.is_pending() {
             return None;
         }
@@ -46,14 +53,16 @@ impl Birth {
         self.is_pending().then_some(deciding)
     }
 
-    pub(super) fn decide(&self, _deciding: &MutexGuard<'_, ()>, stage: Stage) {
+    pub(super) fn decide(&self, deciding: &mut MutexGuard<'_, Option<Place>>, stage: Stage) {
+        // A place that was not used is somebody else's now.
+        drop(deciding.take());
         self.stage.send_replace(stage);
     }
 
     /// Decides that there will be no task, unless it is decided. Gives whether there is none.
     pub(super) async fn prevent(&self) -> bool {
-        if let Some(deciding) = self.pending().await {
-            self.decide(&deciding, Stage::Never);
+        if let Some(mut deciding) = self.pending().await {
+            self.decide(&mut deciding, Stage::Never);
         }
         self.stage() == Stage::Never
     }

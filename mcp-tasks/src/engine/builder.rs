@@ -152,8 +152,8 @@ impl EngineBuilder {
     }
 
     /// Sets how many live tasks an owner may have: 10,000, unless set. One more is refused. Calls that wait for answers
-    /// count as well. Without authentication
-    /// all callers are one owner. Several processes may overshoot it as [`max_tasks`](Self::max_tasks).
+    /// count as well. Without authentication all callers are one owner. Exact in one process, however many callers there
+    /// are at once; several processes may overshoot it as [`max_tasks`](Self::max_tasks).
     #[must_use]
     pub fn max_tasks_of_owner(mut self, tasks: usize) -> Self {
         self.settings.max_tasks_of_owner = tasks;
@@ -161,7 +161,8 @@ impl EngineBuilder {
     }
 
     /// Sets how many live tasks there may be over all owners: 100,000, unless set. Counted once a second and between
-    /// that by what this process creates, so that several processes may overshoot it by what they create in a second.
+    /// that by what this process creates, so that one process never overshoots it, several may by what the others create
+    /// in a second, and the place of a task that ended is free a second later at the latest.
     #[must_use]
     pub fn max_tasks(mut self, tasks: usize) -> Self {
         self.settings.max_tasks = tasks;
@@ -184,7 +185,8 @@ impl EngineBuilder {
     }
 
     /// Sets how many bodies run here at once: 10,000, unless set. More tasks wait until one of them ends, here or in
-    /// another process.
+    /// another process; calls that are no tasks take room as well and are [refused](crate::EngineErrorKind::Busy) where
+    /// there is none.
     #[must_use]
     pub fn max_running(mut self, bodies: usize) -> Self {
         self.settings.max_running = bodies.max(1);

@@ -12,7 +12,7 @@ use tokio::sync::{Notify, watch};
 
 use super::limits::Census;
 use super::panic::caught_at_once;
-use super::role::Role;
+use super::role::{Role, Room};
 use super::run::Run;
 use super::storing::not_seen;
 use crate::clock::{Clock, Ids, after};
@@ -134,12 +134,21 @@ pub(super) struct Running {
     pub(super) runs: BTreeMap<TaskId, Arc<Run>>,
     /// What was claimed and is not run yet.
     pub(super) taking: BTreeSet<TaskId>,
+    /// How many bodies are about to run.
+    pub(super) promised: usize,
+    /// Whether there was no room for some task.
+    pub(super) is_waited_for: bool,
     pub(super) closed: bool,
     /// Whether the store is given back, whatever still runs.
     pub(super) abandoned: bool,
 }
 
 impl Running {
+    /// How many bodies run or are about to.
+    pub(super) fn bodies(&self) -> usize {
+        self.runs.len() + self.promised
+    }
+
     /// Whether nothing has a lease.
     pub(super) fn is_idle(&self) -> bool {
         self.runs.is_empty() && self.taking.is_empty()
@@ -195,8 +204,12 @@ impl Core {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a run into the table, so that whatever happens to its task from now on reaches it.
-    pub(super) fn register(self: &Arc<Self>, run: Arc<Run>) -> Result<Registration, EngineError> {
+    /// Puts a run into the table, where it has room, so that whatever happens to its task from now on reaches it.
+    pub(super) fn register(
+        self: &Arc<Self>,
+        run: Arc<Run>,
+        room: &mut Room,
+    ) -> Result<Registration, EngineError> {
         let now = self.now();
         let id = run.id().clone();
         let mut running = self.running();
@@ -204,6 +217,7 @@ impl Core {
             return Err(EngineError::shutting_down());
         }
         self.expect_heartbeat(&running, &now);
+        room.use_one(&mut running);
         let overtaken = running.runs.insert(id, Arc::clone(&run));
         self.count_running(running.runs.len());
         drop(running);
@@ -479,8 +493,8 @@ impl Drop for Registration {
             self.core.beat.notify_one();
         }
         self.core.count_running(left);
-        if left + 1 == self.core.settings.max_running {
-            // There may be work that nobody had room for.
+        if std::mem::take(&mut running.is_waited_for) {
+            // There is work that nobody had room for.
             self.core.timer.notify_one();
         }
     }

@@ -1,118 +1,318 @@
 //! Admission: how many live tasks there may be, and calls that are made once.
+//!
+//! Whoever wants to create a task takes a [`Place`] first, and gives it back when nothing was stored. What is stored and
+//! what has a place are never more than there may be, however long counting and storing take.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_tasks_types::{JsonKind, Map, RawJson, RawObject};
+use tokio::sync::watch;
 
 use super::core::Core;
 use crate::digest;
 use crate::error::{EngineError, EngineErrorKind};
 use crate::owner::Owner;
 use crate::record::{SharedRecord, TaskRecord, Visibility};
+use crate::store::StoreError;
 
 /// How long a count is good enough, with what is created here added to it.
 const COUNT_AGE_MS: i64 = 1_000;
 
-/// Of how many owners counts are kept.
+/// Of how many owners counts are kept, besides those who create something at the moment.
 const MAX_COUNTS: usize = 1_024;
+
+/// How often somebody waits for what others are creating, to be sure whether there is a place left.
+const MAX_WAITS: u32 = 3;
 
 /// The numbers of live tasks, as last counted: counting costs more the more there are, and a creation must not.
 #[derive(Debug, Default)]
-pub(super) struct Census(Mutex<Counts>);
+pub(super) struct Census {
+    owners: Mutex<Owners>,
+    all: Arc<Tally>,
+}
 
 #[derive(Debug, Default)]
-struct Counts {
-    all: Counted,
-    owners: BTreeMap<Owner, Counted>,
+struct Owners {
+    tallies: BTreeMap<Owner, Arc<Tally>>,
+    /// How many there have to be before those are looked for that nobody needs.
+    sweep_at: usize,
 }
 
-/// No fewer than there are, but for what other processes create: ends are not counted, and creations that fail are.
-#[derive(Clone, Copy, Debug)]
-struct Counted {
+/// The live tasks of an owner, or of all owners.
+#[derive(Debug, Default)]
+struct Tally {
+    numbers: Mutex<Numbers>,
+    /// The number of those, for whoever waits for it.
+    ended: watch::Sender<u64>,
+    /// Held by whoever counts.
+    counting: tokio::sync::Mutex<()>,
+}
+
+/// What is known of them. Ends are not counted, nor is what other processes create.
+#[derive(Debug)]
+struct Numbers {
+    /// When they were counted, and how often.
     at: i64,
-    live: usize,
+    counts: u64,
+    /// How many there are at most and at least, with all places: what was being stored while they were counted may be in
+    /// the count or not.
+    most: usize,
+    least: usize,
+    /// Places of which nothing is being stored yet.
+    waiting: usize,
+    /// How many records began to be stored, of how many that is over, and how many of those were not.
+    begun: u64,
+    ended: u64,
+    failed: u64,
 }
 
-impl Counted {
-    fn is_fresh(self, now: i64) -> bool {
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { at: i64::MIN, counts: 0, most: 0, least: 0, waiting: 0, begun: 0, ended: 0, failed: 0 }
+    }
+}
+
+/// Whether there may be one more.
+enum Verdict {
+    Room,
+    Full,
+    /// They have to be counted.
+    Uncounted,
+    /// It depends on what is being stored.
+    Unsure,
+}
+
+impl Numbers {
+    fn is_fresh(&self, now: i64) -> bool {
         self.at <= now && now.saturating_sub(self.at) < COUNT_AGE_MS
     }
-}
 
-impl Default for Counted {
-    fn default() -> Self {
-        Self { at: i64::MIN, live: 0 }
+    /// How many records are being stored. Each of them may fail, and make room.
+    fn being_stored(&self) -> usize {
+        usize::try_from(self.begun.saturating_sub(self.ended)).unwrap_or(usize::MAX)
+    }
+
+    /// Whether there may be one more, for somebody who came after so many counts and is refused by a new one alone, if
+    /// `anew`.
+    fn verdict(&self, limit: usize, now: i64, before: u64, anew: bool) -> Verdict {
+        let is_counted = self.counts > before;
+        if !is_counted && !self.is_fresh(now) {
+            Verdict::Uncounted
+        } else if self.most < limit {
+            Verdict::Room
+        } else if anew && !is_counted {
+            Verdict::Uncounted
+        } else if self.least.saturating_sub(self.being_stored()) >= limit {
+            Verdict::Full
+        } else {
+            Verdict::Unsure
+        }
     }
 }
 
-impl Counts {
-    /// Whether one more is known to be no more than the limit; then it is counted.
-    fn admits(&mut self, owner: &Owner, limit: usize, now: i64) -> bool {
-        match self.owners.get_mut(owner) {
-            Some(counted) if counted.is_fresh(now) && counted.live < limit => {
-                counted.live += 1;
-                true
+impl Tally {
+    fn numbers(&self) -> MutexGuard<'_, Numbers> {
+        // Plain numbers, which no panic leaves half changed.
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts what is in the store, unless somebody has done so since there were so many counts.
+    async fn count(
+        &self,
+        core: &Core,
+        owner: Option<&Owner>,
+        limit: usize,
+        before: u64,
+    ) -> Result<(), StoreError> {
+        let _alone = self.counting.lock().await;
+        let (begun, failed, being_stored) = {
+            let numbers = self.numbers();
+            if numbers.counts > before {
+                return Ok(());
             }
-            _ => false,
+            (numbers.begun, numbers.failed, numbers.being_stored())
+        };
+        let at = core.clock.now_millis();
+        let live = core.store.count_live(owner, limit).await?;
+        let mut numbers = self.numbers();
+        // What was being stored in that time may be in the count or not.
+        let begun = usize::try_from(numbers.begun - begun).unwrap_or(usize::MAX);
+        let failed = usize::try_from(numbers.failed - failed).unwrap_or(usize::MAX);
+        let unsure = being_stored.saturating_add(begun).saturating_sub(failed);
+        numbers.at = at;
+        numbers.counts += 1;
+        numbers.least = live.saturating_add(numbers.waiting);
+        numbers.most = numbers.least.saturating_add(unsure);
+        Ok(())
+    }
+
+    /// Waits until what is being stored now is over, and counts again.
+    async fn wait_and_count(
+        &self,
+        core: &Core,
+        owner: Option<&Owner>,
+        limit: usize,
+    ) -> Result<(), StoreError> {
+        let (begun, counts) = {
+            let numbers = self.numbers();
+            (numbers.begun, numbers.counts)
+        };
+        // The sender is in `self`; waiting cannot fail.
+        let _ = self.ended.subscribe().wait_for(|ended| *ended >= begun).await;
+        self.count(core, owner, limit, counts).await
+    }
+}
+
+/// The right to create a task. It is given back when it is dropped and nothing was stored.
+#[derive(Debug)]
+pub(super) struct Place {
+    tallies: [Arc<Tally>; 2],
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    /// The record may be in the store or not.
+    Storing,
+    Stored,
+}
+
+impl Place {
+    /// The record is about to be stored.
+    pub(super) fn storing(&mut self) {
+        if self.stage == Stage::Waiting {
+            self.stage = Stage::Storing;
+            self.change(|numbers| {
+                numbers.waiting -= 1;
+                numbers.begun += 1;
+            });
         }
     }
 
-    fn keep(&mut self, owner: &Owner, counted: Counted) {
-        if self.owners.len() >= MAX_COUNTS {
-            self.owners.retain(|_, known| known.is_fresh(counted.at));
+    pub(super) fn stored(&mut self) {
+        if self.stage == Stage::Storing {
+            self.stage = Stage::Stored;
+            self.change(|numbers| numbers.ended += 1);
         }
-        if self.owners.len() >= MAX_COUNTS {
-            self.owners.clear();
+    }
+
+    /// The record was not stored for sure.
+    pub(super) fn not_stored(&mut self) {
+        if self.stage == Stage::Storing {
+            self.stage = Stage::Waiting;
+            self.change(|numbers| {
+                numbers.ended += 1;
+                numbers.failed += 1;
+                numbers.waiting += 1;
+            });
         }
-        self.owners.insert(owner.clone(), counted);
+    }
+
+    fn change(&self, change: impl Fn(&mut Numbers)) {
+        for tally in &self.tallies {
+            let mut numbers = tally.numbers();
+            change(&mut numbers);
+            tally.ended.send_if_modified(|ended| {
+                let is_new = *ended != numbers.ended;
+                *ended = numbers.ended;
+                // Waking nobody costs as much as waking somebody.
+                is_new && tally.ended.receiver_count() > 0
+            });
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        match self.stage {
+            Stage::Waiting => self.change(|numbers| {
+                numbers.waiting -= 1;
+                numbers.most = numbers.most.saturating_sub(1);
+                numbers.least = numbers.least.saturating_sub(1);
+            }),
+            // Nobody knows. It counts until there is a new count.
+            Stage::Storing => self.change(|numbers| {
+                numbers.ended += 1;
+                numbers.least = numbers.least.saturating_sub(1);
+            }),
+            Stage::Stored => {}
+        }
+    }
+}
+
+impl Census {
+    fn tally_of(&self, owner: &Owner, now: i64) -> Arc<Tally> {
+        // Nothing that can panic runs while the table is half changed.
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tally) = owners.tallies.get(owner) {
+            return Arc::clone(tally);
+        }
+        if owners.tallies.len() >= owners.sweep_at.max(MAX_COUNTS) {
+            owners.tallies.retain(|_, tally| Arc::strong_count(tally) > 1 || tally.numbers().is_fresh(now));
+            if owners.tallies.len() >= MAX_COUNTS {
+                owners.tallies.retain(|_, tally| Arc::strong_count(tally) > 1);
+            }
+            owners.sweep_at = owners.tallies.len().saturating_mul(2);
+        }
+        Arc::clone(owners.tallies.entry(owner.clone()).or_default())
     }
 }
 
 impl Core {
-    /// Refuses one task more than there may be. What is refused is always counted anew.
-    pub(super) async fn admit(&self, owner: &Owner) -> Result<(), EngineError> {
-        let of_owner = self.settings.max_tasks_of_owner;
-        let now = self.clock.now_millis();
-        let admitted = self.census().admits(owner, of_owner, now);
-        if !admitted {
-            let live = self.store.count_live(Some(owner), of_owner).await?;
-            if live >= of_owner {
-                return Err(too_many(&format!(
-                    "you have {of_owner} tasks that have not ended, and may not have more"
-                )));
+    /// Refuses one task more than there may be: of the owner after a new count, over all owners after one of the last
+    /// second.
+    pub(super) async fn admit(&self, owner: &Owner) -> Result<Place, EngineError> {
+        let (of_owner, of_all) = (self.settings.max_tasks_of_owner, self.settings.max_tasks);
+        let all = &self.census.all;
+        let own = self.census.tally_of(owner, self.clock.now_millis());
+        let before = (own.numbers().counts, all.numbers().counts);
+        let mut waits = 0;
+        loop {
+            let now = self.clock.now_millis();
+            let verdicts = {
+                let (mut own_numbers, mut all_numbers) = (own.numbers(), all.numbers());
+                let verdicts = (
+                    own_numbers.verdict(of_owner, now, before.0, true),
+                    all_numbers.verdict(of_all, now, before.1, false),
+                );
+                if let (Verdict::Room, Verdict::Room) = verdicts {
+                    for numbers in [&mut *own_numbers, &mut *all_numbers] {
+                        numbers.most += 1;
+                        numbers.least += 1;
+                        numbers.waiting += 1;
+                    }
+                    let tallies = [Arc::clone(&own), Arc::clone(all)];
+                    return Ok(Place { tallies, stage: Stage::Waiting });
+                }
+                verdicts
+            };
+            match verdicts {
+                (Verdict::Uncounted, _) => own.count(self, Some(owner), of_owner, before.0).await?,
+                (Verdict::Unsure, _) if waits < MAX_WAITS => {
+                    waits += 1;
+                    own.wait_and_count(self, Some(owner), of_owner).await?;
+                }
+                (Verdict::Full | Verdict::Unsure, _) => {
+                    return Err(too_many(&format!(
+                        "you have {of_owner} tasks that have not ended, and may not have more"
+                    )));
+                }
+                (Verdict::Room, Verdict::Uncounted) => all.count(self, None, of_all, before.1).await?,
+                (Verdict::Room, Verdict::Unsure) if waits < MAX_WAITS => {
+                    waits += 1;
+                    all.wait_and_count(self, None, of_all).await?;
+                }
+                (Verdict::Room, _) => {
+                    return Err(too_many("the server has as many tasks as it can have; try again later"));
+                }
             }
-            self.census().keep(owner, Counted { at: now, live: live + 1 });
         }
-        let all = self.settings.max_tasks;
-        if self.live().await? >= all {
-            return Err(too_many("the server has as many tasks as it can have; try again later"));
-        }
-        Ok(())
     }
 
-    async fn live(&self) -> Result<usize, EngineError> {
-        let now = self.clock.now_millis();
-        let counted = self.census().all;
-        if counted.is_fresh(now) {
-            return Ok(counted.live);
-        }
-        let live = self.store.count_live(None, self.settings.max_tasks).await?;
-        self.census().all = Counted { at: now, live };
-        Ok(live)
-    }
-
-    fn census(&self) -> std::sync::MutexGuard<'_, Counts> {
-        // Plain numbers, which no panic leaves half changed.
-        self.census.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Counts a task that was stored here, and makes it known.
+    /// Makes a task known that was stored here.
     pub(super) fn created(&self, record: &SharedRecord) {
-        {
-            let mut counts = self.census();
-            counts.all.live = counts.all.live.saturating_add(1);
-        }
         #[cfg(feature = "metrics")]
         super::meter::created(record);
         self.announce(record);

@@ -9,6 +9,7 @@ use mcp_tasks_types::{RawObject, TaskId, Timestamp};
 use super::Params;
 use super::core::{Core, Tool, Unwritten};
 use super::panic::caught;
+use super::role::Room;
 use super::run::Run;
 use super::supervise::{failed, start};
 use crate::clock::after;
@@ -50,16 +51,17 @@ impl Core {
     /// Takes up some of them. One that fails keeps nobody from the others; the error is that of claiming.
     pub(super) async fn recover_some(self: &Arc<Self>) -> Result<TakenUp, StoreError> {
         let _alone = self.recovering.lock().await;
-        let limit = self.room().min(BATCH);
-        if limit == 0 {
+        let Some(mut room) = self.room_for_tasks(BATCH) else {
             return Ok(TakenUp { claimed: 0, more: false, failed: Vec::new() });
-        }
+        };
+        let limit = room.bodies();
         let now = self.now();
         // Where leases cannot be renewed, what runs here must not look like an orphan.
         self.heartbeat().await?;
         let given = self.now();
         let until = after(&given, self.settings.lease_ms);
         let claimed = self.store.claim(Claim::new(&self.worker, now, until, limit)).await?;
+        room.shrink(claimed.len());
         let mut taken_up =
             TakenUp { claimed: claimed.len(), more: claimed.len() == limit, failed: Vec::new() };
         let mut taking = self.taking(&claimed, &given);
@@ -73,7 +75,7 @@ impl Core {
             let done = async {
                 // Between two tasks as well, for the others that were claimed.
                 self.heartbeat().await?;
-                self.take_up(record).await
+                self.take_up(record, &mut room).await
             };
             let failure = match caught("taking up a task", done).await {
                 Some(Ok(())) => None,
@@ -103,7 +105,7 @@ impl Core {
         Taking { core: Arc::clone(self), ids }
     }
 
-    async fn take_up(self: &Arc<Self>, record: SharedRecord) -> Result<(), StoreError> {
+    async fn take_up(self: &Arc<Self>, record: SharedRecord, room: &mut Room) -> Result<(), StoreError> {
         if record.is_due(self.clock.now_millis()) {
             // Its lifetime ended while nobody was there.
             return self.overdue(record).await.map(drop);
@@ -121,7 +123,7 @@ impl Core {
                 let event = if record.attempt > 1 { "the task is run again" } else { "the task is run" };
                 tracing::info!(task = %record.id, attempt = record.attempt, "{event}");
                 let run = Run::of_task(Arc::clone(self), tool, record);
-                match self.register(Arc::clone(&run)) {
+                match self.register(Arc::clone(&run), room) {
                     Ok(registration) => {
                         start(run, registration, arguments);
                         Ok(())

@@ -39,19 +39,21 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// When the tool is unknown, its arguments do not fit, there are too many tasks, the engine shuts down or the store
+    /// When the tool is unknown, its arguments do not fit, there are too many tasks or no
+    /// room for one more body, the engine shuts down or the store
     /// fails.
     pub async fn call_in_rounds(&self, task: NewTask) -> Result<Round, EngineError> {
         if self.tool(&task.tool).is_some_and(|tool| tool.inputs().is_empty()) {
             return self.call_inline(task).await.map(Round::Ended);
         }
         let tool = self.admit(&task)?;
-        let record = self.new_record(&task, &tool, Visibility::Inline)?;
+        let mut room = self.core.room_for_call()?;
+        let record = self.new_record(&task, &tool, Visibility::Inline, true)?;
         let (owner, id) = (record.owner.clone(), record.id.clone());
         let core = &self.core;
-        core.admit(&owner).await?;
-        let run = Run::of_unborn_task(Arc::clone(core), tool, record);
-        let registration = core.register(Arc::clone(&run))?;
+        let place = core.admit(&owner).await?;
+        let run = Run::of_unborn_task(Arc::clone(core), tool, record, place);
+        let registration = core.register(Arc::clone(&run), &mut room)?;
         let mut given_up = GivenUp { core, id: &id, run: Some(Arc::clone(&run)), pending: true };
         let (unborn, ended) = tokio::sync::oneshot::channel();
         supervise::start_unborn(Arc::clone(&run), registration, task.arguments, unborn);

@@ -10,6 +10,7 @@ use tracing::Instrument as _;
 
 use super::birth::{Birth, Stage};
 use super::core::{Core, Patience, Retry, Tool, Unwritten};
+use super::limits::Place;
 use super::storing::not_seen;
 use crate::clock::{after, until};
 use crate::error::{Interrupted, InterruptedKind, with_causes};
@@ -75,11 +76,16 @@ impl Run {
     }
 
     /// The run of a task that is not stored yet, and may end before it is.
-    pub(super) fn of_unborn_task(core: Arc<Core>, tool: Arc<Tool>, record: TaskRecord) -> Arc<Self> {
+    pub(super) fn of_unborn_task(
+        core: Arc<Core>,
+        tool: Arc<Tool>,
+        record: TaskRecord,
+        place: Place,
+    ) -> Arc<Self> {
         let token = record.lease.as_ref().map_or(0, |lease| lease.token);
         let mut run = Self::new(core, tool, Arc::new(record));
         run.token = Some(token);
-        run.birth = Birth::new(Stage::Pending);
+        run.birth = Birth::awaited(place);
         Arc::new(run)
     }
 
@@ -91,7 +97,7 @@ impl Run {
     fn new(core: Arc<Core>, tool: Arc<Tool>, record: SharedRecord) -> Self {
         let id = record.id.clone();
         let signal = watch::Sender::new(Signal { record, stop: None });
-        let (fault, birth) = (OnceLock::new(), Birth::new(Stage::Stored));
+        let (fault, birth) = (OnceLock::new(), Birth::over());
         let asking = watch::Sender::new(0);
         Self { core, tool, id, token: None, signal, fault, birth, asking, replay: Mutex::default() }
     }
@@ -233,7 +239,8 @@ impl Run {
 
     /// Stores the task if that has not been done.
     pub(super) async fn be_born(&self) -> Result<(), StoreError> {
-        let Some(deciding) = self.birth.pending().await else { return Ok(()) };
+        let Some(mut deciding) = self.birth.pending().await else { return Ok(()) };
+        let Some(place) = deciding.as_mut() else { return Ok(()) };
         let mut record = TaskRecord::clone(&self.record());
         record.lease = Some(self.core.lease(record.fence));
         if self.is_call() {
@@ -241,8 +248,8 @@ impl Run {
             record.created_at = self.core.now();
             record.last_updated_at = record.created_at.clone();
         }
-        let stored = self.core.store_new(&record).await?;
-        self.birth.decide(&deciding, Stage::Stored);
+        let stored = self.core.store_new(&record, place).await?;
+        self.birth.decide(&mut deciding, Stage::Stored);
         self.core.created(&stored);
         Ok(())
     }

@@ -5,14 +5,31 @@ use std::sync::Arc;
 use mcp_tasks_types::TaskId;
 
 use super::core::{Core, Patience, Retry};
+use super::limits::Place;
 use crate::error::with_causes;
 use crate::record::{SharedRecord, TaskRecord};
 use crate::store::{Parts, StoreError, StoreErrorKind};
 
 impl Core {
-    /// Stores a new record. What comes back is durable and found by whoever asks for it (C-31, C-32). Can be tried again
+    /// Stores a new record in the place that it has. What comes back is durable and found by whoever asks for it (C-31, C-32). Can be tried again
     /// after an error; who does not has to [see to](Self::see_to) the record.
-    pub(super) async fn store_new(&self, record: &TaskRecord) -> Result<SharedRecord, StoreError> {
+    pub(super) async fn store_new(
+        &self,
+        record: &TaskRecord,
+        place: &mut Place,
+    ) -> Result<SharedRecord, StoreError> {
+        place.storing();
+        let stored = self.store_surely(record).await;
+        match &stored {
+            Ok(_) => place.stored(),
+            // It may be there all the same.
+            Err(err) if err.kind() == StoreErrorKind::Unavailable => {}
+            Err(_) => place.not_stored(),
+        }
+        stored
+    }
+
+    async fn store_surely(&self, record: &TaskRecord) -> Result<SharedRecord, StoreError> {
         let may_lag = self.store.reads_may_lag();
         let failed = match self.store.insert(record.clone()).await {
             Ok(stored) if !may_lag => return Ok(stored),

@@ -129,7 +129,7 @@ impl Core {
         let now = self.now();
         match lease_end {
             // When there is room again, the timer is woken.
-            Some(end) if end <= now && self.room() == 0 => Ok(None),
+            Some(end) if end <= now && self.is_full() => Ok(None),
             Some(end) if end <= now => {
                 let taken_up = self.recover_some().await?;
                 if taken_up.more {

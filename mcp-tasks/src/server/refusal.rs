@@ -59,7 +59,7 @@ impl From<EngineError> for Refusal {
             | EngineErrorKind::AnswersUsed => Self::Params(error.message().to_owned()),
             // As a task it could have asked.
             EngineErrorKind::InputUnavailable => Self::Capability(Box::new(capability::tasks())),
-            EngineErrorKind::ShuttingDown | EngineErrorKind::TooManyTasks => {
+            EngineErrorKind::ShuttingDown | EngineErrorKind::TooManyTasks | EngineErrorKind::Busy => {
                 Self::Internal(error.message().to_owned())
             }
             // Whoever sends calls here has to be told, and not the log of each.

@@ -9,6 +9,7 @@ mod engine_ends;
 mod engine_faults;
 mod engine_input;
 mod engine_leases;
+mod engine_limits;
 mod engine_log;
 #[cfg(feature = "metrics")]
 mod engine_metrics;
