@@ -178,7 +178,7 @@ async fn silent_stream_is_kept_alive_by_comments() {
     }
 }
 
-/// a server that ends answers its subscriptions, closes them, and does not wait for them.
+/// a server that ends answers its subscriptions, closes them, and does not wait for them.
 #[tokio::test]
 async fn server_that_stops_ends_its_streams_with_their_results() {
     let server = server().await;

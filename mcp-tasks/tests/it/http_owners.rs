@@ -69,7 +69,7 @@ async fn foreign_task_is_byte_for_byte_an_unknown_one() {
     assert_eq!(as_(address, "alice", &cancel).await.json()["result"]["resultType"], "complete");
 }
 
-/// C-98: whoever is not let in is told so before anything of the message is looked at, and learns nothing of it.
+/// C-98, X-137: whoever is not let in is told so before anything of the message is looked at, and learns nothing of it.
 #[tokio::test]
 async fn request_without_credentials_is_refused_by_its_head() {
     let address = authenticated(server().await).await;

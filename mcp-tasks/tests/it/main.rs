@@ -20,6 +20,8 @@ mod engine_panics;
 mod engine_restart;
 #[cfg(feature = "sqlite")]
 mod engine_sqlite;
+#[cfg(all(feature = "http", feature = "stdio", feature = "macros"))]
+mod every_transport;
 #[cfg(feature = "fs")]
 mod fs;
 #[cfg(all(feature = "http", feature = "macros"))]

@@ -123,7 +123,7 @@ async fn results_are_finished_by_everybody_who_asked_to() {
     assert_eq!(server_info(&found)["name"], "test-server");
 }
 
-/// C-02, C-06, C-09, S-06
+/// C-02, C-06, C-09, C-33, S-06
 #[tokio::test]
 async fn a_new_task_is_handed_over_flat_and_without_its_state() {
     let server = server().await;
@@ -275,7 +275,7 @@ async fn task_wishes_of_older_revisions_are_ignored() {
     assert_eq!(answer["result"]["content"][0]["text"], "x");
 }
 
-/// C-18, C-19, C-20, C-21, C-25, C-66, R-5, X-12, X-35
+/// C-18, C-19, C-20, C-21, C-25, C-66, R-5, X-12, X-33, X-35, X-36
 #[tokio::test]
 async fn what_a_tool_needs_has_to_be_declared_by_the_request() {
     let server = server().await;

@@ -391,7 +391,7 @@ async fn no_method_finds_a_call_that_waits() {
     assert!(!engine.operators().list(None, 9).await.unwrap().records.iter().any(|left| left.id == record.id));
 }
 
-/// C-68, C-69, P043, X-55: the question comes first, without anything in the store, and its answer is in the task.
+/// C-34, C-68, C-69, P043, X-55: the question comes first, without anything in the store, and its answer is in the task.
 #[tokio::test]
 async fn p043_questions_before_a_task_are_asked_without_one() {
     let server = server().await;
