@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
 pub use builder::EngineBuilder;
-pub use operators::{Operators, Stats};
+pub use operators::{Operators, Removed, Stats};
 pub use outside::Outside;
 pub use role::Role;
 pub use rounds::Round;
@@ -398,6 +398,8 @@ impl Engine {
     ) -> Result<Page, EngineError> {
         let mut page = self.core.store.list(Some(owner), after, limit).await?;
         page.records.retain(|record| record.forgotten_at.is_none() && record.visibility == Visibility::Task);
+        // Whose they are is not always known.
+        page.unreadable.clear();
         Ok(page)
     }
 

@@ -136,7 +136,8 @@ use std::pin::Pin;
 pub use clock::{Clock, Ids, RandomIds, SystemClock};
 pub use context::TaskContext;
 pub use engine::{
-    Called, Engine, EngineBuilder, InlineOutcome, NewTask, Operators, Outside, Role, Round, Stats, Watch,
+    Called, Engine, EngineBuilder, InlineOutcome, NewTask, Operators, Outside, Removed, Role, Round, Stats,
+    Watch,
 };
 pub use error::{
     ArgumentError, BuildError, DefinitionError, EngineError, EngineErrorKind, Interrupted, InterruptedKind,

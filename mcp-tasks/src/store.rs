@@ -166,7 +166,8 @@ pub trait Store: Send + Sync + 'static {
         at_most: usize,
     ) -> impl Future<Output = Result<usize, StoreError>> + Send;
 
-    /// The tasks of an owner, or of all owners, the oldest first, without parameters and steps.
+    /// The tasks of an owner, or of all owners, the oldest first, without parameters and steps. What cannot be read is
+    /// named and stands in the way of nothing else.
     ///
     /// # Errors
     ///
@@ -269,6 +270,10 @@ pub struct Page {
     pub records: Vec<SharedRecord>,
     /// Where the next part begins; none when this was the last one.
     pub next: Option<Cursor>,
+    /// Records that would have a place in this part and cannot be read, as damaged ones or those of a newer version. A
+    /// store that cannot tell whose they are names them to everybody, and one that does not know their places names them
+    /// in any part.
+    pub unreadable: Vec<TaskId>,
 }
 
 impl Page {
@@ -278,7 +283,14 @@ impl Page {
         let more = records.len() > limit;
         records.truncate(limit);
         let next = records.last().filter(|_| more).map(|record| Cursor::at(record));
-        Self { records, next }
+        Self { records, next, unreadable: Vec::new() }
+    }
+
+    /// Names records that cannot be read and were left out.
+    #[must_use]
+    pub fn without(mut self, unreadable: Vec<TaskId>) -> Self {
+        self.unreadable = unreadable;
+        self
     }
 }
 

@@ -176,7 +176,8 @@ impl Store for FsStore {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page, StoreError> {
-        Ok(self.read()?.heads.list(owner, after, limit))
+        let shared = self.read()?;
+        Ok(shared.heads.list(owner, after, limit).without(shared.unreadable(owner)))
     }
 
     fn changes(&self) -> Changes {

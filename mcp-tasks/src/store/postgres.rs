@@ -33,7 +33,7 @@ use self::pool::Pool;
 use self::rows::{Insert, Read, Replace, get, read_head, read_params, read_step};
 use self::session::{Connector, Failure, Session};
 use self::statements::{Sql, Statements};
-use self::text::kept;
+use self::text::{kept, original};
 use self::time::DatabaseClock;
 use super::keys::{check_keys, check_step};
 use super::row::{Head, integer};
@@ -600,7 +600,7 @@ impl Store for PostgresStore {
         let mut after = after.map_or((i64::MIN, String::new()), |cursor| {
             (cursor.created_at(), kept(cursor.id().as_str()).into_owned())
         });
-        let mut records = Vec::new();
+        let (mut records, mut unreadable) = (Vec::new(), Vec::new());
         loop {
             let missing = wanted - records.len();
             let count = i64::try_from(missing).unwrap_or(i64::MAX);
@@ -623,12 +623,13 @@ impl Store for PostgresStore {
                             error = with_causes(&cause),
                             "a task is left out of a list"
                         );
+                        unreadable.push(TaskId::from(original(id.clone())));
                     }
                 }
                 after = (get(row, 7)?, id);
             }
             if rows.len() < missing || records.len() - before == rows.len() {
-                return Ok(Page::of(records, limit));
+                return Ok(Page::of(records, limit).without(unreadable));
             }
         }
     }

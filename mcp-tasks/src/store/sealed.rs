@@ -425,18 +425,19 @@ impl<S: Store, K: Seal> Store for SealedStore<S, K> {
         limit: usize,
     ) -> Result<Page, StoreError> {
         let page = self.inner.list(owner, after, limit).await?;
-        let mut records = Vec::new();
+        let (mut records, mut unreadable) = (Vec::new(), page.unreadable);
         for record in page.records {
             let id = record.id.clone();
             match self.opened(record) {
                 Ok(record) => records.push(record),
                 Err(cause) if cause.kind() == StoreErrorKind::Corrupt => {
                     tracing::warn!(task = %id, error = with_causes(&cause), "a task is left out of a list");
+                    unreadable.push(id);
                 }
                 Err(cause) => return Err(cause),
             }
         }
-        Ok(Page { records, next: page.next })
+        Ok(Page { records, next: page.next, unreadable })
     }
 
     forward_store!(|sealed| &sealed.inner; remove, renew, count_live, changes, properties, close);

@@ -239,9 +239,9 @@ impl Store for SqliteStore {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page, StoreError> {
-        let records =
+        let (records, unreadable) =
             self.read(|connection| rows::list(connection, owner, after, limit.saturating_add(1)))?;
-        Ok(Page::of(records.into_iter().map(Arc::new).collect(), limit))
+        Ok(Page::of(records.into_iter().map(Arc::new).collect(), limit).without(unreadable))
     }
 
     fn changes(&self) -> Changes {

@@ -470,9 +470,10 @@ async fn operators_see_fail_purge_and_erase() {
     eventually("the end of the body", || bench.engine.running() == 1).await;
     bench.clock.advance(1);
     let now = mcp_tasks::Clock::now(&bench.clock);
-    assert_eq!(operators.purge(&now).await.unwrap(), 2);
+    assert_eq!(operators.purge(&now).await.unwrap().removed, 2);
     assert!(bench.store.load(&done, Parts::Head).await.unwrap().is_none());
-    assert_eq!(operators.erase(&Owner::new("tenant", "bob")).await.unwrap(), 1);
+    let erased = operators.erase(&Owner::new("tenant", "bob")).await.unwrap();
+    assert_eq!((erased.removed, erased.left.len()), (1, 0));
     assert!(operators.list(None, 10).await.unwrap().records.is_empty());
     bench.engine.idle().await;
 }

@@ -14,6 +14,7 @@ mod engine_log;
 #[cfg(feature = "metrics")]
 mod engine_metrics;
 mod engine_model;
+mod engine_operators;
 mod engine_outages;
 mod engine_outcome;
 mod engine_panics;

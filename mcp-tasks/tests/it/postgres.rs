@@ -500,6 +500,9 @@ async fn record_that_cannot_be_read_is_set_aside_and_the_others_are_served() {
         assert_eq!(err.kind(), StoreErrorKind::Corrupt, "{damage}");
         let page = store.list(Some(&Owner::anonymous()), None, 1).await.unwrap();
         assert!(!page.records.is_empty(), "{damage}");
+        if damage.contains("record") || damage.contains("attempt") {
+            assert_eq!(page.unreadable, ["bad".into()], "{damage}");
+        }
     }
 }
 

@@ -305,7 +305,7 @@ impl Batch {
                     Err(cause) if folder::is_of_the_file(&cause) => {
                         let mut shared = self.publish();
                         shared.heads.remove(&after.id);
-                        shared.set_aside(stem(&after.id), false, &cause);
+                        shared.set_aside(stem(&after.id), Some(after.owner.clone()), false, &cause);
                         continue;
                     }
                     Err(cause) => {
@@ -456,8 +456,8 @@ impl Batch {
             match parts::truncate(&appended.path, appended.length) {
                 Err(cause) if folder::is_of_the_file(&cause) => {
                     let mut shared = self.publish();
-                    shared.heads.remove(&appended.id);
-                    shared.set_aside(stem(&appended.id), true, &cause);
+                    let owner = shared.heads.remove(&appended.id).map(|head| head.owner.clone());
+                    shared.set_aside(stem(&appended.id), owner, true, &cause);
                 }
                 truncated => truncated?,
             }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::digest;
 use crate::error::with_causes;
+use crate::owner::Owner;
 use crate::record::{FORMAT, TaskRecord};
 use crate::store::heads::Heads;
 use crate::store::lock::{Lock, private};
@@ -49,6 +50,9 @@ struct Aside {
     kind: StoreErrorKind,
     why: String,
     live: bool,
+    id: TaskId,
+    /// None if it cannot be told.
+    owner: Option<Owner>,
 }
 
 impl Shared {
@@ -77,11 +81,22 @@ impl Shared {
         }
     }
 
+    /// The tasks that are set aside and may be of the owner.
+    pub(super) fn unreadable(&self, owner: Option<&Owner>) -> Vec<TaskId> {
+        let aside = self.aside.values();
+        let of_owner = aside.filter(|aside| match (owner, &aside.owner) {
+            (Some(owner), Some(of)) => owner == of,
+            _ => true,
+        });
+        of_owner.map(|aside| aside.id.clone()).collect()
+    }
+
     /// Takes a task out of everything that happens by itself, so that it stops nobody else. Its files stay.
-    pub(super) fn set_aside(&mut self, stem: String, live: bool, cause: &StoreError) {
+    pub(super) fn set_aside(&mut self, stem: String, owner: Option<Owner>, live: bool, cause: &StoreError) {
         let (error, kind) = (with_causes(cause), cause.kind());
         tracing::error!(file = %format_args!("{stem}{HEAD}"), error, "the task cannot be understood and is set aside");
-        self.aside.insert(stem, Aside { kind, why: cause.to_string(), live });
+        let id = id_of(&stem);
+        self.aside.insert(stem, Aside { kind, why: cause.to_string(), live, id, owner });
     }
 }
 
@@ -102,6 +117,26 @@ pub(super) fn stem(id: &TaskId) -> String {
         stem = format!("~{}", digest::of_text(id.as_str()));
     }
     stem
+}
+
+/// The id that a stem stands for, or the stem where it does not tell.
+fn id_of(stem: &str) -> TaskId {
+    let mut bytes = Vec::new();
+    let mut rest = stem.as_bytes();
+    while let [byte, behind @ ..] = rest {
+        let code = behind.get(..2).filter(|_| *byte == b'%').and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(coded) => {
+                bytes.push(coded);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(*byte);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8(bytes).map_or_else(|_| TaskId::from(stem), TaskId::from)
 }
 
 /// Whether a name could be of ours: a stray file's mostly could not.
@@ -330,16 +365,18 @@ impl Folder {
                     let call = record.same_call.as_ref().and_then(|call| shared.heads.call(call));
                     if let Some(other) = call {
                         let what = format!("is of the same call as task `{}`", other.id);
-                        shared.set_aside(stem.clone(), true, &corrupt(&self.head_path(stem), &what));
+                        let (owner, cause) = (record.owner.clone(), corrupt(&self.head_path(stem), &what));
+                        shared.set_aside(stem.clone(), Some(owner), true, &cause);
                         continue;
                     }
                     shared.heads.put(Arc::new(with_its_lease_ended(record)));
                 }
                 Err(cause) => {
                     with_parts.insert(stem.clone());
-                    let live =
-                        !fs::read(self.head_path(stem)).is_ok_and(|text| Outline::of(&text).has_ended());
-                    shared.set_aside(stem.clone(), live, &cause);
+                    let outline = fs::read(self.head_path(stem)).map(|text| Outline::of(&text));
+                    let outline = outline.unwrap_or_default();
+                    let live = !outline.has_ended();
+                    shared.set_aside(stem.clone(), outline.owner(), live, &cause);
                 }
             }
         }
@@ -360,11 +397,17 @@ struct Outline {
     finished_at: Option<mcp_tasks_types::RawJson>,
     #[serde(default)]
     state: Option<mcp_tasks_types::RawJson>,
+    #[serde(default)]
+    owner: Option<mcp_tasks_types::RawJson>,
 }
 
 impl Outline {
     fn of(text: &[u8]) -> Self {
         mcp_tasks_types::from_slice(text).unwrap_or_default()
+    }
+
+    fn owner(&self) -> Option<Owner> {
+        self.owner.as_ref()?.get().ok()
     }
 
     fn has_ended(&self) -> bool {

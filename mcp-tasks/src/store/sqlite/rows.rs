@@ -158,23 +158,31 @@ pub(super) fn set_aside(connection: &Connection, unreadable: &Unreadable) -> Res
     Ok(())
 }
 
-/// Reads the records that a query finds, in order, until `take` has enough, and gives those that cannot be understood.
+/// Reads the records that a query finds, in order, until `take` has enough, and gives those that cannot be understood. It is
+/// told of those of a newer version.
 /// The query's columns are [`head_columns`].
 fn read_each(
     rows: &mut Rows<'_>,
-    mut take: impl FnMut(Result<TaskRecord, StoreError>) -> Result<ControlFlow<()>, StoreError>,
+    mut take: impl FnMut(Result<TaskRecord, Unreadable>) -> Result<ControlFlow<()>, StoreError>,
 ) -> Result<Vec<Unreadable>, StoreError> {
     let mut unreadable = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        let read = read_head(row);
-        let flow = match read {
-            Err(cause) if cause.kind() == StoreErrorKind::Corrupt => {
+        let flow = match read_head(row) {
+            Ok(record) => take(Ok(record))?,
+            Err(cause) => {
                 let id = row.get_ref(1).ok().and_then(|id| id.as_bytes().ok()).unwrap_or_default();
                 let id = String::from_utf8_lossy(id).into_owned();
-                unreadable.push(Unreadable { row: row.get(0).map_err(failed)?, id, cause });
-                continue;
+                let kind = cause.kind();
+                let unread = Unreadable { row: row.get(0).map_err(failed)?, id, cause };
+                match kind {
+                    StoreErrorKind::Corrupt => {
+                        unreadable.push(unread);
+                        continue;
+                    }
+                    StoreErrorKind::Unsupported => take(Err(unread))?,
+                    _ => return Err(unread.cause),
+                }
             }
-            read => take(read)?,
         };
         if flow.is_break() {
             break;
@@ -196,7 +204,7 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<Vec<TaskRe
     if claim.limit > 0 {
         unreadable = read_each(&mut rows, |head| {
             // A newer version's task: better nothing is taken up than that it gets lost.
-            free.push(head?);
+            free.push(head.map_err(|newer| newer.cause)?);
             Ok(if free.len() == claim.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
@@ -303,11 +311,14 @@ pub(super) fn due(
             due.ids.push(record.id);
             Ok(ControlFlow::Continue(()))
         }
-        Err(err) if err.kind() == StoreErrorKind::Unsupported => {
-            tracing::warn!(error = with_causes(&err), "a task that is due is left alone");
+        Err(newer) => {
+            tracing::warn!(
+                task = newer.id,
+                error = with_causes(&newer.cause),
+                "a task that is due is left alone"
+            );
             Ok(ControlFlow::Continue(()))
         }
-        Err(err) => Err(err),
     })?;
     drop(rows);
     if due.next.is_none() {
@@ -351,13 +362,13 @@ pub(super) fn count_live(
     Ok(usize::try_from(counted.map_err(failed)?).unwrap_or(0))
 }
 
-/// The tasks of an owner or of all owners; those that cannot be understood are left out.
+/// The tasks of an owner or of all owners, and the ids of those that cannot be read and are left out.
 pub(super) fn list(
     connection: &Connection,
     owner: Option<&Owner>,
     after: Option<&Cursor>,
     count: usize,
-) -> Result<Vec<TaskRecord>, StoreError> {
+) -> Result<(Vec<TaskRecord>, Vec<TaskId>), StoreError> {
     let of_owner = concat!(
         "SELECT ",
         head_columns!(),
@@ -377,24 +388,22 @@ pub(super) fn list(
         None => statement.query(params![created_at, id]),
     }
     .map_err(failed)?;
-    let mut records = Vec::new();
+    let (mut records, mut newer) = (Vec::new(), Vec::new());
     if count == 0 {
-        return Ok(records);
+        return Ok((records, Vec::new()));
     }
     let unreadable = read_each(&mut rows, |head| {
         match head {
             Ok(record) => records.push(record),
-            Err(err) if err.kind() == StoreErrorKind::Unsupported => {
-                tracing::warn!(error = with_causes(&err), "a task is left out of a list");
-            }
-            Err(err) => return Err(err),
+            Err(unread) => newer.push(unread),
         }
         Ok(if records.len() == count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
-    for Unreadable { id, cause, .. } in unreadable {
+    let left_out = unreadable.into_iter().chain(newer).map(|Unreadable { id, cause, .. }| {
         tracing::warn!(task = id, error = with_causes(&cause), "a task is left out of a list");
-    }
-    Ok(records)
+        TaskId::from(id)
+    });
+    Ok((records, left_out.collect()))
 }
 
 /// Reads the columns of a head.
