@@ -1,5 +1,6 @@
-//! `cargo xtask bench types` and `cargo xtask bench engine [CASE...]`: builds and runs the benchmarks, which live in a workspace of their own beside other
-//! people's crates, and times the cold release build of the types.
+//! `cargo xtask bench types`, `cargo xtask bench engine [CASE...]` and `cargo xtask bench http [CASE...]`: builds and runs
+//! the benchmarks, which live in a workspace of their own beside other people's crates, and times the cold release build of
+//! the types.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::path::{Path, PathBuf};
@@ -46,14 +47,14 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
                 cold_builds(&target.join("benches/cold")).map_err(|error| format!("cold builds: {error}")),
             )
         }
-        [what, cases @ ..] if what == "engine" => {
-            let mut command = cargo(&["run", "--quiet", "--release", "--bin", "engine", "--manifest-path"]);
+        [what, cases @ ..] if what == "engine" || what == "http" => {
+            let mut command = cargo(&["run", "--quiet", "--release", "--bin", what, "--manifest-path"]);
             command.arg(root().join(PACKAGE)).arg("--target-dir").arg(target().join("benches"));
             passed_on(command.arg("--").args(cases))
         }
-        _ => {
-            reported(Err("usage: cargo xtask bench types, or cargo xtask bench engine [CASE...]".to_owned()))
-        }
+        _ => reported(Err(
+            "usage: cargo xtask bench types, or cargo xtask bench engine|http [CASE...]".to_owned()
+        )),
     }
 }
 

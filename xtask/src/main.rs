@@ -43,6 +43,7 @@ usage: cargo xtask COMMAND
                       the types read them, and print how many there are
   bench types         reading, writing and a cold build beside other crates
   bench engine        polls, creation and durable writes beside what they cannot be faster than
+  bench http          the same over HTTP, beside a bare handler and another server
   fuzz [--seconds N] [TARGET...]
                       random bytes against the types, a minute each
   demo                drive the example server through the reference sequence

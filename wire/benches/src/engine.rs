@@ -6,6 +6,8 @@
 //! measured in turns in the same run, and the ratio is the median over the turns, so that a machine that slows down for
 //! a while decides nothing.
 
+mod bare;
+mod bars;
 #[path = "engine/postgres.rs"]
 mod postgres;
 
@@ -13,8 +15,6 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use mcp_tasks::server::snapshot;
@@ -24,6 +24,9 @@ use mcp_tasks::{
     Engine, EngineBuilder, Input, MemoryStore, NewTask, Owner, SqliteStore, Store, TaskContext, ToolError,
     task_tool, tool_type,
 };
+
+use bare::{INSERT, bare_file, bare_writer, by_callers, rate};
+use bars::{Goal, Row, median, report, tell};
 
 const ROUNDS: usize = 7;
 
@@ -95,114 +98,6 @@ async fn filled(store: impl Store, kept: usize) -> (Engine, Vec<TaskId>) {
     // By what their random ids are, so in no order of memory or file.
     ids.sort();
     (engine, ids)
-}
-
-/// One thing that is measured, and what it is held against.
-struct Row {
-    name: String,
-    rates: Vec<f64>,
-    /// Names of other rows, each with the least ratio to it, if that is a goal.
-    bars: Vec<(String, Option<f64>)>,
-    /// Whether the best turn counts and not the one in the middle.
-    best: bool,
-}
-
-impl Row {
-    fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), rates: Vec::new(), bars: Vec::new(), best: false }
-    }
-
-    /// By its best turn: of several threads, how many run at once is the machine's doing.
-    fn by_best(mut self) -> Self {
-        self.best = true;
-        self
-    }
-
-    /// Has to be as many times the other row.
-    fn at_least(mut self, goal: f64, other: &str) -> Self {
-        self.bars.push((other.to_owned(), Some(goal)));
-        self
-    }
-
-    /// Is told beside the other row.
-    fn beside(mut self, other: &str) -> Self {
-        self.bars.push((other.to_owned(), None));
-        self
-    }
-}
-
-/// Which side of its goal a ratio has to be on.
-#[derive(Clone, Copy)]
-enum Goal {
-    AtLeast(f64),
-    AtMost(f64),
-}
-
-static MISSED: AtomicUsize = AtomicUsize::new(0);
-
-/// Prints one bar, and whether its goal is met.
-fn tell(
-    case: &str,
-    name: &str,
-    (value, unit): (f64, &str),
-    (against, ratio): (&str, f64),
-    goal: Option<Goal>,
-) {
-    let (met, sign, bound) = match goal {
-        Some(Goal::AtLeast(bound)) => (ratio >= bound, ">=", bound),
-        Some(Goal::AtMost(bound)) => (ratio <= bound, "<=", bound),
-        None => (true, "", 0.0),
-    };
-    let verdict = match goal {
-        Some(_) if met => format!("  {sign} {bound:.2} met"),
-        Some(_) => format!("  {sign} {bound:.2} MISSED"),
-        None => String::new(),
-    };
-    MISSED.fetch_add(usize::from(!met), Ordering::Relaxed);
-    eprintln!("{case:<24} {name:<34} {value:>10.0} {unit:<5} {ratio:>7.2} x {against}{verdict}");
-    let mut line = serde_json::json!({
-        "bench": "engine", "case": case, "name": name, "unit": unit, "median": value.round(),
-        "against": against, "ratio": (ratio * 1000.0).round() / 1000.0,
-    });
-    if goal.is_some() {
-        line["goal"] = serde_json::json!(format!("{sign} {bound}"));
-        line["met"] = serde_json::json!(met);
-    }
-    println!("{line}");
-}
-
-fn best(values: &[f64]) -> f64 {
-    values.iter().copied().fold(0.0, f64::max)
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// Prints each row beside those that it is held against.
-fn report(case: &str, rows: &[Row]) {
-    for row in rows {
-        let rate = (if row.best { best(&row.rates) } else { median(&row.rates) }, "/s");
-        if row.bars.is_empty() {
-            tell(case, &row.name, rate, (&row.name, 1.0), None);
-        }
-        for (against, goal) in &row.bars {
-            let other = rows.iter().find(|other| other.name == *against).expect("a row of this name");
-            let ratio = if row.best {
-                best(&row.rates) / best(&other.rates)
-            } else {
-                let turns = row.rates.iter().zip(&other.rates).map(|(ours, theirs)| ours / theirs);
-                median(&turns.collect::<Vec<_>>())
-            };
-            tell(case, &row.name, rate, (against, ratio), goal.map(Goal::AtLeast));
-        }
-    }
-}
-
-fn rate(count: usize, start: Instant) -> f64 {
-    count as f64 / start.elapsed().as_secs_f64()
 }
 
 /// The beginning of work that this thread does alone: it is measured in the thread's own time, so that what else the
@@ -311,15 +206,15 @@ async fn memory_polls() {
     for _ in 0..ROUNDS {
         for (index, (engine, ids, _)) in benches.iter().enumerate() {
             let few = &ids[..FEW];
-            rows[index].rates.push(polls(engine, few, COUNT).await);
+            rows[index].values.push(polls(engine, few, COUNT).await);
         }
         let (_, few, bare) = &benches[0];
-        rows[3].rates.push(bare_polls(bare, few, 10 * COUNT));
+        rows[3].values.push(bare_polls(bare, few, 10 * COUNT));
         let (engine, ids, bare) = &benches[2];
-        rows[4].rates.push(bare_polls(bare, &ids[..MANY], COUNT));
-        rows[5].rates.push(polls(engine, &ids[..MANY], COUNT).await);
-        rows[6].rates.push(bare_polls(bare, ids, COUNT));
-        rows[7].rates.push(polls(engine, ids, COUNT).await);
+        rows[4].values.push(bare_polls(bare, &ids[..MANY], COUNT));
+        rows[5].values.push(polls(engine, &ids[..MANY], COUNT).await);
+        rows[6].values.push(bare_polls(bare, ids, COUNT));
+        rows[7].values.push(polls(engine, ids, COUNT).await);
     }
     report("polls, memory", &rows);
     let mut by_clock = [
@@ -331,12 +226,12 @@ async fn memory_polls() {
     let (engine, ids, bare) = &benches[1];
     for _ in 0..4 * ROUNDS {
         for threads in [1, 2] {
-            by_clock[threads - 1].rates.push(polls_by(threads, engine, &ids[..MANY], COUNT / 2).await);
-            by_clock[threads + 1].rates.push(bare_polls_by(threads, bare, &ids[..MANY], 2 * COUNT));
+            by_clock[threads - 1].values.push(polls_by(threads, engine, &ids[..MANY], COUNT / 2).await);
+            by_clock[threads + 1].values.push(bare_polls_by(threads, bare, &ids[..MANY], 2 * COUNT));
         }
     }
     report("polls, memory, by clock", &by_clock);
-    let rate = median(&rows[0].rates);
+    let rate = median(&rows[0].values);
     let goal = Some(Goal::AtLeast(1.0));
     tell("polls, memory", "10 kept", (rate, "/s"), ("a million a second", rate / 1e6), goal);
 }
@@ -362,8 +257,8 @@ async fn sqlite_polls() {
         Row::new("1000 of 100000").at_least(0.6, "bare read, 1000 of 100000").beside("10 kept"),
     ];
     for _ in 0..ROUNDS {
-        rows[0].rates.push(polls(&small, &few, count).await);
-        rows[1].rates.push(polls(&large, &ids[..FEW], count).await);
+        rows[0].values.push(polls(&small, &few, count).await);
+        rows[1].values.push(polls(&large, &ids[..FEW], count).await);
         let start = Alone::begin();
         for id in some.iter().cycle().take(count) {
             let row = read.query_row([id.as_str()], |row| {
@@ -373,8 +268,8 @@ async fn sqlite_polls() {
             });
             black_box(row.expect("a row"));
         }
-        rows[2].rates.push(start.rate(count));
-        rows[3].rates.push(polls(&large, some, count).await);
+        rows[2].values.push(start.rate(count));
+        rows[3].values.push(polls(&large, some, count).await);
     }
     report("polls, SQLite", &rows);
 }
@@ -415,7 +310,7 @@ async fn creation() {
             let text = "Generated large report with approved outline. ".repeat(16);
             map.insert(format!("tsk_{:032x}", round * 20_000 + number), text);
         }
-        rows[0].rates.push(start.rate(20_000));
+        rows[0].values.push(start.rate(20_000));
         for (manager, row, count) in [(&peer_small, 1, 100), (&peer_large, 2, 100)] {
             let start = Alone::begin();
             for _ in 0..count {
@@ -424,10 +319,10 @@ async fn creation() {
             while manager.running_task_count() > 0 {
                 tokio::task::yield_now().await;
             }
-            rows[row].rates.push(start.rate(count));
+            rows[row].values.push(start.rate(count));
         }
-        rows[3].rates.push(created(&small, 2_000).await);
-        rows[4].rates.push(created(&large, 2_000).await);
+        rows[3].values.push(created(&small, 2_000).await);
+        rows[4].values.push(created(&large, 2_000).await);
     }
     report("create, run, finish", &rows);
 }
@@ -442,45 +337,6 @@ fn spawn(manager: &rmcp::task_manager::TaskManager) {
     }));
 }
 
-const SCHEMA: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-    CREATE TABLE tasks (id TEXT PRIMARY KEY, tenant TEXT, principal TEXT, created_at INTEGER, due_at INTEGER, \
-    live INTEGER, lease_until INTEGER, record TEXT) STRICT; \
-    CREATE INDEX by_due ON tasks (due_at, id); CREATE INDEX by_lease ON tasks (lease_until, created_at, id) WHERE live = 1; \
-    CREATE INDEX by_owner ON tasks (tenant, principal, created_at, id);";
-const INSERT: &str = "INSERT INTO tasks VALUES (?1, 't', 'p', 1, 2, 1, 3, ?2)";
-
-/// A bare writer that commits what is queued together.
-fn bare_writer(
-    mut connection: rusqlite::Connection,
-) -> mpsc::Sender<(String, tokio::sync::oneshot::Sender<()>)> {
-    let (sender, receiver) = mpsc::channel::<(String, tokio::sync::oneshot::Sender<()>)>();
-    std::thread::spawn(move || {
-        let record = "x".repeat(500);
-        while let Ok(first) = receiver.recv() {
-            let mut batch = vec![first];
-            batch.extend(receiver.try_iter().take(255));
-            let transaction = connection.transaction().expect("a transaction");
-            {
-                let mut insert = transaction.prepare_cached(INSERT).expect("a statement");
-                for (id, _) in &batch {
-                    insert.execute([id, &record]).expect("a row");
-                }
-            }
-            transaction.commit().expect("a commit");
-            for (_, done) in batch {
-                let _ = done.send(());
-            }
-        }
-    });
-    sender
-}
-
-fn bare_file(path: &std::path::Path) -> rusqlite::Connection {
-    let connection = rusqlite::Connection::open(path).expect("a file");
-    connection.execute_batch(SCHEMA).expect("a schema");
-    connection
-}
-
 /// The record that a durable creation writes: one insert, and no body that runs.
 fn record(number: u64) -> mcp_tasks::TaskRecord {
     use mcp_tasks::record::ToolFingerprint;
@@ -490,26 +346,6 @@ fn record(number: u64) -> mcp_tasks::TaskRecord {
     let mut record = mcp_tasks::TaskRecord::new(id.as_str().into(), owner(), "tools/call", tool, now);
     record.ttl_ms = Some(86_400_000);
     record
-}
-
-async fn by_callers<F: Future<Output = ()> + Send + 'static>(
-    callers: u64,
-    each: u64,
-    work: impl Fn(u64) -> F + Send + Sync + 'static,
-) -> f64 {
-    let work = Arc::new(work);
-    let start = Instant::now();
-    let mut set = tokio::task::JoinSet::new();
-    for caller in 0..callers {
-        let work = Arc::clone(&work);
-        set.spawn(async move {
-            for number in 0..each {
-                work(caller * each + number).await;
-            }
-        });
-    }
-    while set.join_next().await.is_some() {}
-    rate(usize::try_from(callers * each).unwrap_or(0), start)
 }
 
 async fn store_inserts(store: &Arc<impl Store>, callers: u64, each: u64, base: u64) -> f64 {
@@ -549,10 +385,10 @@ async fn durable_creation() {
             let mut insert = bare.prepare_cached(INSERT).expect("a statement");
             insert.execute([&format!("tsk_{:032x}", base + number), &text]).expect("a row");
         }
-        one[0].rates.push(rate(1_000, start));
-        one[1].rates.push(store_inserts(&store, 1, 1_000, base).await);
+        one[0].values.push(rate(1_000, start));
+        one[1].values.push(store_inserts(&store, 1, 1_000, base).await);
         let sender = writer.clone();
-        many[0].rates.push(
+        many[0].values.push(
             by_callers(64, 200, move |number| {
                 let sender = sender.clone();
                 async move {
@@ -563,7 +399,7 @@ async fn durable_creation() {
             })
             .await,
         );
-        many[1].rates.push(store_inserts(&store, 64, 200, base + 500_000).await);
+        many[1].values.push(store_inserts(&store, 64, 200, base + 500_000).await);
     }
     report("durable creates, SQLite", &one);
     report("durable creates, SQLite", &many);
@@ -648,7 +484,7 @@ fn main() -> ExitCode {
         run(case);
         eprintln!("{case} took {:.0} s", start.elapsed().as_secs_f64());
     }
-    let missed = MISSED.load(Ordering::Relaxed);
+    let missed = bars::missed();
     eprintln!("goals missed: {missed}");
     ExitCode::from(u8::from(missed > 0))
 }

@@ -82,9 +82,18 @@ fn report(mut rows: Vec<Row<'_>>) {
     }
 }
 
-fn reading<'a, T: for<'de> Deserialize<'de>>(case: &'static str, name: &'static str, text: &'a str) -> Row<'a> {
+fn reading<'a, T: for<'de> Deserialize<'de>>(
+    case: &'static str,
+    name: &'static str,
+    text: &'a str,
+) -> Row<'a> {
     assert!(serde_json::from_str::<T>(text).is_ok(), "{name} reads the message");
-    Row { case, name, repeat: 4_000, run: Box::new(move || drop(black_box(serde_json::from_slice::<T>(text.as_bytes())))) }
+    Row {
+        case,
+        name,
+        repeat: 4_000,
+        run: Box::new(move || drop(black_box(serde_json::from_slice::<T>(text.as_bytes())))),
+    }
 }
 
 fn writing<'a, T: Serialize + for<'de> Deserialize<'de> + 'a>(

@@ -19,7 +19,9 @@ use tokio::sync::mpsc;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, NoTls, Statement};
 
-use super::{Goal, Row, by_callers, owner, report, tell};
+use super::bare::by_callers;
+use super::bars::{Goal, Row, report, tell};
+use super::owner;
 
 /// Turns are short, so that what is compared meets the same moments of a disk that is not always as fast.
 const ROUNDS: u64 = 15;
@@ -135,16 +137,16 @@ async fn creations(url: &str, store: &Arc<PostgresStore>) {
                 connections[caller].query(&[&id, &at, &due, &text, &PARAMS]).await;
             }
         });
-        rows[0].rates.push(one_by_one.await);
-        rows[1].rates.push(groups(&grouped, base + 1_000_000).await);
-        rows[2].rates.push(super::store_inserts_of(record, store, CALLERS, CREATES, base + 2_000_000).await);
+        rows[0].values.push(one_by_one.await);
+        rows[1].values.push(groups(&grouped, base + 1_000_000).await);
+        rows[2].values.push(super::store_inserts_of(record, store, CALLERS, CREATES, base + 2_000_000).await);
         let start = Instant::now();
         for number in 0..CREATES {
             let (id, at, due, text) = columns(base + 3_000_000 + number);
             bare[0].query(&[&id, &at, &due, &text, &PARAMS]).await;
         }
-        rows[3].rates.push(CREATES as f64 / start.elapsed().as_secs_f64());
-        rows[4].rates.push(super::store_inserts_of(record, store, 1, CREATES, base + 4_000_000).await);
+        rows[3].values.push(CREATES as f64 / start.elapsed().as_secs_f64());
+        rows[4].values.push(super::store_inserts_of(record, store, 1, CREATES, base + 4_000_000).await);
     }
     report("creates, PostgreSQL", &rows);
 }
@@ -194,7 +196,7 @@ async fn claims(url: &str, store: &Arc<PostgresStore>) {
                 assert_eq!(connections[caller].query(&[&"worker", &until, &NOW, &batch]).await as u64, BATCH);
             }
         });
-        rows[0].rates.push(theirs.await * BATCH as f64);
+        rows[0].values.push(theirs.await * BATCH as f64);
         let store = Arc::clone(store);
         let ours = by_callers(CALLERS, CLAIMS, move |_| {
             let store = Arc::clone(&store);
@@ -206,7 +208,7 @@ async fn claims(url: &str, store: &Arc<PostgresStore>) {
                 black_box(taken);
             }
         });
-        rows[1].rates.push(ours.await * BATCH as f64);
+        rows[1].values.push(ours.await * BATCH as f64);
     }
     report("claims of 16, PostgreSQL", &rows);
 }
