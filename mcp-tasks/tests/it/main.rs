@@ -30,9 +30,13 @@ mod http_client;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_events;
 #[cfg(all(feature = "http", feature = "macros"))]
+mod http_malformed;
+#[cfg(all(feature = "http", feature = "macros"))]
 mod http_owners;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_wire;
+#[cfg(all(any(feature = "http", feature = "stdio"), feature = "macros"))]
+mod malformed;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
 #[cfg(all(unix, feature = "postgres"))]
@@ -79,6 +83,8 @@ mod server_store;
 mod sqlite;
 #[cfg(all(feature = "stdio", feature = "macros"))]
 mod stdio_listen;
+#[cfg(all(feature = "stdio", feature = "macros"))]
+mod stdio_malformed;
 #[cfg(all(feature = "stdio", feature = "macros", feature = "sqlite"))]
 mod stdio_process;
 #[cfg(all(feature = "stdio", feature = "macros"))]
