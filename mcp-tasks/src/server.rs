@@ -23,6 +23,7 @@ mod method;
 mod mirrored;
 mod outgoing;
 mod params;
+mod polls;
 mod refusal;
 mod reply;
 pub mod routing;
@@ -37,8 +38,8 @@ use mcp_tasks_types::v2026_07_28::{self, Implementation};
 use tokio::sync::watch;
 
 use self::{
-    admission::Rules, discover::Prepared, identity::Identity, listen::Places, routing::ReceivedHeaders,
-    states::States,
+    admission::Rules, discover::Prepared, identity::Identity, listen::Places, polls::Polls,
+    routing::ReceivedHeaders, states::States,
 };
 pub use self::{
     builder::ServerBuilder,
@@ -94,6 +95,8 @@ struct Inner {
     ending: watch::Sender<bool>,
     places: Places,
     max_subscription_ms: Option<u64>,
+    /// Where early polls are limited.
+    polls: Option<Polls>,
 }
 
 impl Server {

@@ -11,6 +11,7 @@ use super::{
     discover::Prepared,
     identity::Identity,
     listen::Places,
+    polls::Polls,
     states::{MIN_KEY_BYTES, States},
     tools,
 };
@@ -45,6 +46,7 @@ pub struct ServerBuilder {
     max_subscriptions_of_owner: usize,
     max_subscriptions: usize,
     max_subscription_ms: Option<u64>,
+    max_early_polls: Option<u32>,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -71,6 +73,7 @@ impl ServerBuilder {
             max_subscriptions_of_owner: 1_000,
             max_subscriptions: 10_000,
             max_subscription_ms: Some(HOUR_MS),
+            max_early_polls: None,
         }
     }
 
@@ -202,6 +205,20 @@ impl ServerBuilder {
         self
     }
 
+    /// How many polls an owner may make in a minute before it is time for them: earlier than `pollIntervalMs` after the
+    /// last answer about that task, or of what is no task of theirs. One at least; no limit, unless set. Over HTTP what
+    /// goes beyond is refused with status 429 and `Retry-After`, and with -32603 and `retryAfterMs` in the body; on
+    /// streams, where a client is its own process, everything is answered (C-40).
+    ///
+    /// Whoever waits between two polls as long as they were told is never refused, however many tasks they have. There
+    /// are clients that begin with short waits after each answer that they give, so that a minute should have room for
+    /// a dozen early polls. Without authentication all callers are one owner. The allowance is one process's, as each
+    /// has its own.
+    pub fn max_early_polls(mut self, per_minute: impl Into<Option<u32>>) -> Self {
+        self.max_early_polls = per_minute.into();
+        self
+    }
+
     /// How long clients may keep the answers of discover and `tools/list`.
     pub fn cache_ttl_ms(mut self, milliseconds: u64) -> Self {
         self.cache_ttl_ms = milliseconds;
@@ -247,6 +264,7 @@ impl ServerBuilder {
                 ending: watch::Sender::new(false),
                 places: Places::new(self.max_subscriptions_of_owner, self.max_subscriptions),
                 max_subscription_ms: self.max_subscription_ms,
+                polls: self.max_early_polls.map(Polls::new),
             }),
         })
     }

@@ -25,6 +25,7 @@ use super::{
     admission::admit,
     envelope::{Form, Incoming, Malformed, Request},
     method::Method,
+    polls::TooEarly,
     refusal::Refusal,
     reply::Reply,
     routing::METHOD_HEADER,
@@ -68,7 +69,7 @@ impl Inner {
             Method::Discover => self.discover(request),
             Method::ListTools => self.list_tools(request),
             Method::CallTool => self.call_tool(owner, request, &admitted.capabilities).await,
-            Method::GetTask => self.get_task(owner, request).await,
+            Method::GetTask => self.get_task(context, request).await,
             Method::UpdateTask => self.update_task(owner, request).await,
             Method::CancelTask => self.cancel_task(owner, request).await,
             Method::Listen => self.listen(context, id, request, &admitted.capabilities).await,
@@ -116,6 +117,7 @@ const BAD_REQUEST: u16 = 400;
 const FORBIDDEN: u16 = 403;
 const TIMEOUT: u16 = 408;
 const TOO_LARGE: u16 = 413;
+const TOO_MANY: u16 = 429;
 
 fn answered(id: RequestId, result: RawObject) -> Reply {
     match mcp_tasks_types::to_string(&JsonRpcResultResponse::new(id.clone(), result)) {
@@ -126,13 +128,17 @@ fn answered(id: RequestId, result: RawObject) -> Reply {
 
 /// The error of a request that was refused.
 fn refused(id: Option<RequestId>, refusal: Refusal) -> Reply {
+    let retry_after_ms = match &refusal {
+        Refusal::TooEarly(early) => Some(early.retry_ms),
+        _ => None,
+    };
     let (status, error) = wire_error(refusal);
     let mut response = JsonRpcErrorResponse::new(error);
     if let Some(id) = id {
         response = response.with_id(id);
     }
     let text = mcp_tasks_types::to_string(&response).unwrap_or_else(|_| LAST_RESORT.to_owned());
-    Reply::new(status, text)
+    Reply::new(status, text).with_retry_after_ms(retry_after_ms)
 }
 
 /// Said when even an error cannot be written.
@@ -228,6 +234,12 @@ fn wire_error(refusal: Refusal) -> (u16, ErrorObject) {
         Refusal::TaskNotFound => {
             error(ErrorCode::InvalidParams, "Failed to retrieve task: Task not found".to_owned())
         }
+        // No code of the protocol says it (C-40), and the status does.
+        Refusal::TooEarly(TooEarly { retry_ms }) => {
+            let message = "Polled too often; wait as long as `pollIntervalMs` says".to_owned();
+            let data = RetryAfter { retry_after_ms: retry_ms };
+            (TOO_MANY, with_data(error(ErrorCode::InternalError, message), &data).1)
+        }
         Refusal::Internal(message) => error(ErrorCode::InternalError, message),
         // Whatever code the tool chose: the request was served.
         Refusal::Protocol { code, message, data } => {
@@ -256,6 +268,13 @@ fn with_data((status, error): (u16, ErrorObject), data: &impl Serialize) -> (u16
         Ok(data) => (status, error.with_data(data)),
         Err(_) => (status, error),
     }
+}
+
+/// When a poll that came too early may be made again.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RetryAfter {
+    retry_after_ms: u64,
 }
 
 /// What a client of an older revision is told besides the code.

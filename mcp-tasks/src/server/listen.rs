@@ -21,12 +21,16 @@ use serde::Serialize;
 
 pub(super) use self::places::Places;
 use super::{
-    Inner, RequestContext, capability, envelope::Request, outgoing::Outgoing, params::typed,
-    refusal::Refusal, tasks::snapshot,
+    Inner, RequestContext, capability,
+    envelope::Request,
+    outgoing::Outgoing,
+    params::typed,
+    refusal::{Refusal, is_gone},
+    tasks::snapshot,
 };
 use crate::{
     engine::Watch,
-    error::{EngineError, EngineErrorKind, with_causes},
+    error::with_causes,
     owner::Owner,
     record::{SharedRecord, TaskRecord},
 };
@@ -163,10 +167,6 @@ impl Inner {
         }
         Ok(known)
     }
-}
-
-fn is_gone(error: &EngineError) -> bool {
-    matches!(error.kind(), EngineErrorKind::TaskNotFound | EngineErrorKind::TaskExpired)
 }
 
 impl Subscription<'_> {

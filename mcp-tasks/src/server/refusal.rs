@@ -2,7 +2,7 @@
 
 use mcp_tasks_types::{RawJson, v2026_07_28::ClientCapabilities};
 
-use super::capability;
+use super::{capability, polls::TooEarly};
 use crate::error::{EngineError, EngineErrorKind};
 
 /// One reason; `dispatch` alone turns it into code, message, data and status.
@@ -33,6 +33,8 @@ pub(super) enum Refusal {
     TaskNotFound,
     /// The caller's own task was there, and its time is over.
     TaskExpired,
+    /// A poll that came earlier than it was told to, once too often.
+    TooEarly(TooEarly),
     /// A fault of ours; the text is fit for the client, the cause is in the log.
     Internal(String),
     /// The tool itself ended with a protocol error.
@@ -44,6 +46,12 @@ impl Refusal {
     pub(super) fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(error, "a request failed");
         Self::Internal("Internal error".to_owned())
+    }
+}
+
+impl From<TooEarly> for Refusal {
+    fn from(early: TooEarly) -> Self {
+        Self::TooEarly(early)
     }
 }
 
@@ -70,4 +78,9 @@ impl From<EngineError> for Refusal {
             _ => Self::internal(&error),
         }
     }
+}
+
+/// Whether there is no such task for whoever asked.
+pub(super) fn is_gone(error: &EngineError) -> bool {
+    matches!(error.kind(), EngineErrorKind::TaskNotFound | EngineErrorKind::TaskExpired)
 }

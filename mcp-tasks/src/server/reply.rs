@@ -8,16 +8,27 @@
 pub struct Reply {
     status: u16,
     text: Option<String>,
+    retry_after_ms: Option<u64>,
 }
 
 impl Reply {
     pub(super) fn new(status: u16, text: String) -> Self {
-        Self { status, text: Some(text) }
+        Self { status, text: Some(text), retry_after_ms: None }
     }
 
     /// A message that is not answered, but was taken or refused.
     pub(super) fn silent(status: u16) -> Self {
-        Self { status, text: None }
+        Self { status, text: None, retry_after_ms: None }
+    }
+
+    pub(super) fn with_retry_after_ms(mut self, milliseconds: Option<u64>) -> Self {
+        self.retry_after_ms = milliseconds;
+        self
+    }
+
+    /// In how many milliseconds the request may be made again; only where the status is 429.
+    pub fn retry_after_ms(&self) -> Option<u64> {
+        self.retry_after_ms
     }
 
     /// The status on HTTP.

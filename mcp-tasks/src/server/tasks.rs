@@ -1,7 +1,7 @@
 //! `tasks/get`, `tasks/update`, `tasks/cancel`: records to messages.
 
 use mcp_tasks_types::{
-    JsonError, RawJson, RawObject,
+    JsonError, RawJson, RawObject, TaskId,
     v2026_07_28::{
         CancelTaskRequestParams, CancelTaskResult, CreateTaskResult, ErrorObject, GetTaskRequestParams,
         GetTaskResult, InputRequest, InputRequests, TaskState, TaskStatus, UpdateTaskRequestParams,
@@ -9,19 +9,55 @@ use mcp_tasks_types::{
     },
 };
 
-use super::{Inner, envelope::Request, params::typed, refusal::Refusal};
+use super::{
+    Inner, RequestContext,
+    envelope::Request,
+    params::typed,
+    polls::Polls,
+    refusal::{Refusal, is_gone},
+};
 use crate::{
     owner::Owner,
-    record::{State, TaskRecord},
+    record::{SharedRecord, State, TaskRecord},
 };
 
 impl Inner {
-    pub(super) async fn get_task(&self, owner: &Owner, request: &Request<'_>) -> Result<RawObject, Refusal> {
+    pub(super) async fn get_task(
+        &self,
+        context: &RequestContext,
+        request: &Request<'_>,
+    ) -> Result<RawObject, Refusal> {
         let params: GetTaskRequestParams = typed(request)?;
-        let record = self.engine.get(owner, &params.task_id).await?;
+        // There is no way to say it on a stream, which is one client's anyway (C-40).
+        let record = match &self.polls {
+            Some(polls) if context.headers().is_some() => {
+                self.poll(polls, context.owner(), &params.task_id).await?
+            }
+            _ => self.engine.get(context.owner(), &params.task_id).await?,
+        };
         self.snapshot(&record)
             .and_then(|result| RawObject::new(&result))
             .map_err(|error| Refusal::internal(&error))
+    }
+
+    /// Looks at a task where that is not too early.
+    async fn poll(&self, polls: &Polls, owner: &Owner, id: &TaskId) -> Result<SharedRecord, Refusal> {
+        let now_ms = self.engine.now_millis();
+        polls.begin(owner, id, now_ms)?;
+        match self.engine.get(owner, id).await {
+            Ok(record) => {
+                if let Some(interval_ms) = record.poll_interval_ms {
+                    polls.told(owner, id, interval_ms, now_ms);
+                }
+                Ok(record)
+            }
+            Err(error) => {
+                if is_gone(&error) {
+                    polls.missed(owner, id, now_ms)?;
+                }
+                Err(error.into())
+            }
+        }
     }
 
     pub(super) async fn update_task(

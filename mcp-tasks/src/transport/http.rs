@@ -34,7 +34,7 @@ use axum::{
     extract::{Request, State},
     http::{
         HeaderMap, HeaderName, HeaderValue, StatusCode,
-        header::{CONTENT_TYPE, HOST, ORIGIN},
+        header::{CONTENT_TYPE, HOST, ORIGIN, RETRY_AFTER},
     },
     response::Response,
     routing::post,
@@ -386,6 +386,7 @@ fn is_from_here(headers: &HeaderMap, options: &HttpOptions) -> bool {
 }
 
 fn response(answer: Reply) -> Response {
+    let retry_after_ms = answer.retry_after_ms();
     let status = StatusCode::from_u16(answer.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let text = answer.into_text();
     let has_text = text.is_some();
@@ -393,6 +394,10 @@ fn response(answer: Reply) -> Response {
     *response.status_mut() = status;
     if has_text {
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    if let Some(retry_after_ms) = retry_after_ms {
+        // In whole seconds, and not too early then.
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(retry_after_ms.div_ceil(1_000)));
     }
     response
 }

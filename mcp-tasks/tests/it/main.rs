@@ -33,6 +33,8 @@ mod http_events;
 mod http_malformed;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_owners;
+#[cfg(all(feature = "http", feature = "stdio", feature = "macros"))]
+mod http_polls;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_wire;
 #[cfg(all(any(feature = "http", feature = "stdio"), feature = "macros"))]

@@ -235,7 +235,7 @@ async fn a_call_that_is_sent_again_makes_a_second_task() {
     }
 }
 
-/// told before a task exists.
+/// told before a task exists.
 #[tokio::test]
 async fn a_malformed_call_is_an_error_and_a_bad_value_is_a_result() {
     let server = server().await;
