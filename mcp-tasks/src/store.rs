@@ -483,10 +483,12 @@ pub enum StoreErrorKind {
     Conflict,
     /// Another process holds the store.
     Locked,
-    /// The store cannot be reached or written at the moment. A write that ended so may have been done all the same.
+    /// The store cannot be reached or written at the moment, as when its disk is full, its files may not be written or
+    /// its database is away: what somebody who runs the server can put right. A write that ended so may have been done
+    /// all the same. Bodies wait, and ends are tried again.
     Unavailable,
     /// The store can never keep this, as it is too long or has something in it that the store cannot hold. It was not
-    /// written, and trying again is no use.
+    /// written, and trying again is no use. The task fails.
     Refused,
     /// What is stored cannot be understood.
     Corrupt,

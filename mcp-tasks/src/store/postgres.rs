@@ -27,7 +27,7 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Row};
 
-use self::group::Group;
+use self::group::{Group, check_size};
 use self::listen::Listener;
 use self::pool::Pool;
 use self::rows::{Insert, Read, Replace, get, read_head, read_params, read_step};
@@ -443,6 +443,7 @@ impl Store for PostgresStore {
 
     async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
         check_step(id, &step.name)?;
+        check_size(step.value.as_str().len())?;
         let id = id.clone();
         let append = |shared: Arc<Shared>| async move {
             let (key, token) = (kept(id.as_str()), integer(token));

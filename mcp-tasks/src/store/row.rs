@@ -22,7 +22,7 @@ impl Head {
         let mut record = TaskRecord { lease: None, ..record };
         let text = mcp_tasks_types::to_string(&record).map_err(|err| {
             let message = format!("the record of task `{}` cannot be written", record.id);
-            StoreError::new(StoreErrorKind::Corrupt, message).with_source(err)
+            StoreError::new(StoreErrorKind::Refused, message).with_source(err)
         })?;
         record.lease = lease;
         Ok(Self { record, text })

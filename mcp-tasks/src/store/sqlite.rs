@@ -118,9 +118,12 @@ fn failed(err: rusqlite::Error) -> StoreError {
     StoreError::new(kind, message).with_source(err)
 }
 
-/// The same for one of several whom it befell.
+/// The same for one of several whom it befell. What the database cannot keep of one of them may be kept of the others.
 fn failed_for_all(err: &Arc<rusqlite::Error>) -> StoreError {
-    let (kind, message) = meaning(err);
+    let (kind, message) = match meaning(err) {
+        (StoreErrorKind::Refused, _) => (StoreErrorKind::Unavailable, "the database failed"),
+        meaning => meaning,
+    };
     StoreError::new(kind, message).with_source(Arc::clone(err))
 }
 
@@ -129,6 +132,10 @@ fn meaning(err: &rusqlite::Error) -> (StoreErrorKind, &'static str) {
         rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
                 (StoreErrorKind::Corrupt, "the database is damaged")
+            }
+            // Values and limits: it would be the same with the next try.
+            ErrorCode::TooBig | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch => {
+                (StoreErrorKind::Refused, "the database cannot keep that")
             }
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
                 (StoreErrorKind::Unavailable, "the database is locked by another program")

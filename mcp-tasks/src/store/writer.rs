@@ -63,7 +63,8 @@ where
                 Ok(value)
             }
             (Ok(()), Some(Err(err))) => Err(err),
-            (Ok(()), None) => Err(StoreError::new(StoreErrorKind::Unavailable, "a write panicked")),
+            // Its effects are undone, and the next try would come to the same.
+            (Ok(()), None) => Err(StoreError::new(StoreErrorKind::Refused, "a write panicked")),
         };
         // A caller that has gone away does not need the answer.
         let _ = caller.send(answer);

@@ -406,3 +406,58 @@ async fn folder_and_files_are_their_users_alone() {
         assert_eq!(mode, 0o600, "{name}");
     }
 }
+
+/// Set where files of this process may have 64 KiB at most.
+#[cfg(unix)]
+const LIMITED: &str = "MCP_TASKS_TEST_LIMITED_FILES";
+
+/// P095: what does not fit into a file never will, so that its task fails at once and nobody waits for a store that could
+/// be tried again; the others go on.
+#[cfg(unix)]
+#[test]
+fn p095_what_does_not_fit_into_a_file_fails_its_own_task() {
+    // Without its signal, a file that gets too large is an error of the write.
+    let limited =
+        "trap '' XFSZ; ulimit -f 128; exec \"$0\" fs::inside_of_a_limit_for_files --exact --nocapture";
+    let program = std::env::current_exe().unwrap();
+    let mut shell = std::process::Command::new("sh");
+    let ended = shell.arg("-c").arg(limited).arg(program).env(LIMITED, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout);
+    assert!(
+        ended.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+}
+
+/// The other half of the test above, which runs it in a process of its own.
+#[cfg(unix)]
+#[tokio::test]
+async fn inside_of_a_limit_for_files() {
+    if std::env::var_os(LIMITED).is_none() {
+        return;
+    }
+    let folder = fresh();
+    let bench = bench_over(Arc::new(folder.open().await.unwrap()), Arc::new(ManualClock::default())).await;
+    let large = "x".repeat(100_000);
+    let goes_on = bench.create(json!([["gate", "beside what is too large"], ["return", "x"]])).await;
+    for (script, told) in [
+        (json!([["return", large]]), "the result cannot be stored"),
+        (json!([["text step", "small"], ["long step", "100000"]]), "the store failed"),
+        (json!([["status", large]]), "the store failed"),
+    ] {
+        let id = bench.engine.create(bench.task("mortal", &script)).await.unwrap().id.clone();
+        let record = bench.settled(&id).await;
+        assert_eq!(record.status_message.as_deref(), Some(told), "{:.100}", script.to_string());
+    }
+    let params = bench.engine.create(bench.task("rerun", &json!([["return", large]]))).await.unwrap_err();
+    let source = std::error::Error::source(&params).unwrap();
+    assert_eq!(source.downcast_ref::<StoreError>().unwrap().kind(), StoreErrorKind::Refused, "{params:?}");
+    crate::support::open("beside what is too large");
+    assert_eq!(text(&bench.settled(&goes_on).await), "x");
+    // What was refused is not there, also not for whoever opens the folder next.
+    bench.engine.shutdown().await;
+    let store = folder.open().await.unwrap();
+    assert_eq!(ids(&store).await.len(), 4);
+    assert!(folder.names().iter().all(|name| !name.ends_with(".tmp")), "{:?}", folder.names());
+}

@@ -36,7 +36,7 @@ impl Head {
     pub(super) fn new(record: TaskRecord) -> Result<Self, StoreError> {
         let mut text = serde_json::to_string_pretty(&record).map_err(|err| {
             let message = format!("the record of task `{}` cannot be written", record.id);
-            StoreError::new(StoreErrorKind::Corrupt, message).with_source(err)
+            StoreError::new(StoreErrorKind::Refused, message).with_source(err)
         })?;
         text.push('\n');
         Ok(Self { record, text })

@@ -159,6 +159,19 @@ pub(super) fn failed(what: &str, path: &Path, err: io::Error) -> StoreError {
     StoreError::new(StoreErrorKind::Unavailable, message).with_source(err)
 }
 
+/// A file that could not be written, and has what it had before, if it had something. What does not fit into a file, or
+/// has no place under its name, never will.
+pub(super) fn not_written(path: &Path, err: io::Error) -> StoreError {
+    use io::ErrorKind::{FileTooLarge, InvalidFilename, InvalidInput};
+
+    let is_refused = matches!(err.kind(), FileTooLarge | InvalidFilename | InvalidInput);
+    let mut failed = failed("written", path, err);
+    if is_refused {
+        failed.kind = StoreErrorKind::Refused;
+    }
+    failed
+}
+
 /// Whether one file alone cannot be read, and not whatever file comes next, as when there are too many open ones.
 pub(super) fn is_of_the_file(cause: &StoreError) -> bool {
     use io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, PermissionDenied};
@@ -289,7 +302,7 @@ impl Folder {
             });
         if let Err(err) = written {
             remove_if_there(&temporary);
-            return Err(failed("written", &temporary, err));
+            return Err(not_written(&temporary, err));
         }
         Ok(temporary)
     }
@@ -305,7 +318,7 @@ impl Folder {
             });
         if let Err(err) = written {
             remove_if_there(&path);
-            return Err(failed("written", &path, err));
+            return Err(not_written(&path, err));
         }
         Ok(path)
     }

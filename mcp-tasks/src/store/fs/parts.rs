@@ -10,7 +10,7 @@ use std::path::Path;
 use mcp_tasks_types::{JsonError, RawObject};
 use serde::{Deserialize, Serialize};
 
-use super::folder::{corrupt, failed};
+use super::folder::{corrupt, failed, not_written};
 use crate::record::StepRecord;
 use crate::store::lock::private;
 use crate::store::{StoreError, StoreErrorKind};
@@ -42,7 +42,7 @@ fn line(line: &LineOf<'_>) -> Result<String, StoreError> {
     // Raw values have no line breaks.
     let written = mcp_tasks_types::to_string(line).map(|text| text + "\n");
     written.map_err(|err: JsonError| {
-        StoreError::new(StoreErrorKind::Corrupt, "parameters or steps cannot be written").with_source(err)
+        StoreError::new(StoreErrorKind::Refused, "parameters or steps cannot be written").with_source(err)
     })
 }
 
@@ -97,7 +97,7 @@ pub(super) fn append(path: &Path, length: u64, step: &StepRecord) -> Result<u64,
         }
         written
     };
-    append().map_err(|err| failed("written", path, err))?;
+    append().map_err(|err| not_written(path, err))?;
     Ok(length + text.len() as u64)
 }
 

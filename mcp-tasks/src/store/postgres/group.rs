@@ -16,7 +16,7 @@ use super::pool::Locked;
 use super::session::Failure;
 use super::text::kept;
 use crate::record::{SharedRecord, TaskRecord};
-use crate::store::StoreError;
+use crate::store::{StoreError, StoreErrorKind};
 
 /// How many writes are one statement at most, so that the first of them does not wait for ever.
 const MAX_GROUP: usize = 128;
@@ -24,6 +24,20 @@ const MAX_GROUP: usize = 128;
 /// How many bytes of records are one statement at most, unless it is one record: a value of PostgreSQL's, and a message
 /// to it, ends at a gigabyte.
 const MAX_BYTES: usize = 16 << 20;
+
+/// How large a record may be, with its parameters and steps: short of what a message to PostgreSQL may have, for what is
+/// sent besides. A server that is sent more says so and hangs up, which looks like an outage.
+const MAX_RECORD_BYTES: usize = (1 << 30) - (1 << 20);
+
+/// Whether a record can be sent at all.
+pub(super) fn check_size(bytes: usize) -> Result<(), StoreError> {
+    if bytes <= MAX_RECORD_BYTES {
+        return Ok(());
+    }
+    let message =
+        format!("a record of {bytes} bytes is larger than the {MAX_RECORD_BYTES} that PostgreSQL takes");
+    Err(StoreError::new(StoreErrorKind::Refused, message))
+}
 
 /// How much can be told at once of a group: PostgreSQL takes less than 8000 bytes, of which who tells has some.
 const MAX_TOLD: usize = 7_800;
@@ -90,6 +104,11 @@ impl<W: Work> Group<W> {
     /// Queues the work; what comes out is its result. It is done also when nobody waits for it.
     pub(super) fn queue(&self, work: W) -> oneshot::Receiver<Result<SharedRecord, StoreError>> {
         let (caller, receiver) = oneshot::channel();
+        if let Err(err) = check_size(work.bytes()) {
+            // The receiver is there.
+            let _ = caller.send(Err(err));
+            return receiver;
+        }
         // If the task is gone, the receiver hears of it.
         let _ = self.jobs.send(Job { work, caller });
         receiver
@@ -201,5 +220,18 @@ fn refuse<W: Work>(shared: &Shared, group: Vec<Job<W>>, failure: &Failure) {
     let errors: Vec<_> = group.iter().map(|_| shared.not_written(failure.clone())).collect();
     for (job, err) in group.into_iter().zip(errors) {
         let _ = job.caller.send(Err(err));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn record_that_is_larger_than_a_message_is_refused() {
+        assert!(check_size(1_000_000_000).is_ok());
+        for bytes in [1 << 30, usize::MAX] {
+            assert_eq!(check_size(bytes).unwrap_err().kind(), StoreErrorKind::Refused);
+        }
     }
 }

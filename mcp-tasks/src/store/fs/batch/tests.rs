@@ -219,7 +219,7 @@ fn job_that_panics_takes_back_what_it_prepared() {
     });
     let after = bench.step("a", 1, "kept");
     bench.run();
-    assert_eq!((version(before), answered(panics)), (Ok(1), Err(StoreErrorKind::Unavailable)));
+    assert_eq!((version(before), answered(panics)), (Ok(1), Err(StoreErrorKind::Refused)));
     assert_eq!(answered(after), Ok(()));
     let loaded = bench.load("a");
     bench.run();

@@ -156,6 +156,24 @@ fn full_disk_leaves_nothing_half_done() {
     assert_eq!(bench.ids(), written);
 }
 
+/// Trying again is no use, so that nobody may wait for it.
+#[test]
+fn what_the_database_can_never_keep_is_refused_and_its_own_error() {
+    let mut bench = Bench::new();
+    let first = bench.insert("a");
+    let large = bench.execute("CREATE TABLE large AS SELECT zeroblob(1000000001)");
+    let of_nobody = bench.execute("INSERT INTO params VALUES ('nobody', '{}')");
+    let without = bench.execute("INSERT INTO tasks (id) VALUES ('b')");
+    let last = bench.insert("c");
+    bench.run();
+    for refused in [large, of_nobody, without] {
+        let err = { refused }.try_recv().unwrap().unwrap_err();
+        assert_eq!(err.kind(), StoreErrorKind::Refused, "{err:?}");
+    }
+    assert_eq!((answered(first), answered(last)), (Ok(1), Ok(1)));
+    assert_eq!(bench.ids(), ["a", "c"]);
+}
+
 #[test]
 fn panic_is_one_callers_error() {
     let mut bench = Bench::new();
@@ -166,7 +184,8 @@ fn panic_is_one_callers_error() {
     });
     let third = bench.insert("c");
     bench.run();
-    assert_eq!(answered(second), Err(StoreErrorKind::Unavailable));
+    // It would panic again.
+    assert_eq!(answered(second), Err(StoreErrorKind::Refused));
     assert_eq!((answered(first), answered(third)), (Ok(1), Ok(1)));
     assert_eq!(bench.ids(), ["a", "c"]);
 }
