@@ -4,9 +4,12 @@
 //! Step 1 is the transport's, step 2 is `envelope`, steps 13 and 14 are the handlers'.
 //! Without headers (stdio) steps 4, 5, 7 and 10 do not apply; everything else is the same.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
-use mcp_tasks_types::v2026_07_28::{ClientCapabilities, RequestMetaObject, meta_key, method::TOOLS_CALL};
+use mcp_tasks_types::{
+    decode_header_value,
+    v2026_07_28::{ClientCapabilities, RequestMetaObject, meta_key, method::TOOLS_CALL},
+};
 
 use super::{
     SUPPORTED_VERSIONS, capability,
@@ -111,10 +114,7 @@ fn step_6_version_stated(request: &Request<'_>) -> Result<String, Refusal> {
     if members.get(key).is_none() {
         return Err(Refusal::Meta(format!("`_meta` has no `{key}`")));
     }
-    members
-        .string(key)
-        .map(std::borrow::Cow::into_owned)
-        .ok_or_else(|| Refusal::Meta(format!("`{key}` must be a string")))
+    members.string(key).map(Cow::into_owned).ok_or_else(|| Refusal::Meta(format!("`{key}` must be a string")))
 }
 
 fn step_7_version_header(version: &str, headers: &ReceivedHeaders) -> Result<(), Refusal> {
@@ -165,8 +165,7 @@ fn step_10_mirrored_arguments(
             (Expected::Unknown, _) | (Expected::Nothing, Received::Absent) => {}
             (Expected::Text(text), header) => equal(header, name, &text)?,
             (Expected::Integer(number), header) => {
-                let text = routing::decode(header_text(header, name)?);
-                if text.and_then(|text| Whole::parse(&text)) != Some(number) {
+                if Whole::parse(&plain_text(header, name)?) != Some(number) {
                     return Err(Refusal::HeaderMismatch(format!("header `{name}` differs from the body")));
                 }
             }
@@ -204,9 +203,14 @@ fn header_text<'h>(header: &'h Received, name: &str) -> Result<&'h str, Refusal>
 
 /// Compares after decoding; values are case-sensitive.
 fn equal(header: &Received, name: &str, body: &str) -> Result<(), Refusal> {
-    match routing::decode(header_text(header, name)?) {
-        Some(value) if value == body => Ok(()),
-        Some(_) => Err(Refusal::HeaderMismatch(format!("header `{name}` differs from the body"))),
-        None => Err(Refusal::HeaderMismatch(format!("header `{name}` is malformed"))),
+    if plain_text(header, name)? == body {
+        return Ok(());
     }
+    Err(Refusal::HeaderMismatch(format!("header `{name}` differs from the body")))
+}
+
+/// What a header stands for.
+fn plain_text<'h>(header: &'h Received, name: &str) -> Result<Cow<'h, str>, Refusal> {
+    decode_header_value(header_text(header, name)?)
+        .map_err(|error| Refusal::HeaderMismatch(format!("header `{name}` is malformed: {error}")))
 }

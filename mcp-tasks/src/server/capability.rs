@@ -1,10 +1,8 @@
 //! What a request declares that its client can do, and what we tell it to declare.
 
 use mcp_tasks_types::{
-    RawObject,
-    v2026_07_28::{
-        ClientCapabilities, ElicitationCapability, ExtensionCapabilities, TasksExtensionCapability,
-    },
+    RawObject, tasks_extension,
+    v2026_07_28::{ClientCapabilities, ElicitationCapability},
 };
 
 /// Whether the request declares the tasks extension. The `tasks` capability of 2025-11-25 does not
@@ -19,11 +17,6 @@ pub(super) fn has_forms(capabilities: &ClientCapabilities) -> bool {
         .elicitation
         .as_ref()
         .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
-}
-
-/// The extension, as a client has to declare it and as discover claims it: exactly `{}`.
-pub(super) fn tasks_extension() -> ExtensionCapabilities {
-    ExtensionCapabilities::new().with_tasks(TasksExtensionCapability::new())
 }
 
 /// The declaration that the task methods need.

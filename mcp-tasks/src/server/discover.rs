@@ -9,7 +9,7 @@ use std::{
 };
 
 use mcp_tasks_types::{
-    JsonError, RawObject,
+    JsonError, RawObject, tasks_extension,
     v2026_07_28::{
         CacheScope, DiscoverResult, ListToolsResult, PaginatedRequestParams, RequestParams,
         ServerCapabilities, Tool as Descriptor, ToolsCapability,
@@ -18,8 +18,8 @@ use mcp_tasks_types::{
 use tokio::sync::watch;
 
 use super::{
-    Inner, SUPPORTED_VERSIONS, capability, envelope::Request, identity::Identity, params::typed,
-    refusal::Refusal, tools::descriptor,
+    Inner, SUPPORTED_VERSIONS, envelope::Request, identity::Identity, params::typed, refusal::Refusal,
+    tools::descriptor,
 };
 use crate::tool::ToolDefinition;
 
@@ -45,7 +45,7 @@ impl Prepared {
     ) -> Result<Self, JsonError> {
         let capabilities = ServerCapabilities::new()
             .with_tools(ToolsCapability::new().with_list_changed(true))
-            .with_extensions(capability::tasks_extension());
+            .with_extensions(tasks_extension());
         let mut discover = DiscoverResult::new(
             SUPPORTED_VERSIONS.map(str::to_owned).to_vec(),
             capabilities,
