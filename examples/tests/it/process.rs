@@ -123,6 +123,11 @@ impl HttpServer {
 
     /// The same of a request that is put together already.
     pub(crate) fn answer_to(&self, authorization: Option<&str>, request: &Value) -> Value {
+        self.answer_with("Authorization", authorization.unwrap_or_default(), request)
+    }
+
+    /// The same with credentials in another header; without it where they are empty.
+    pub(crate) fn answer_with(&self, header: &str, credentials: &str, request: &Value) -> Value {
         let method = request["method"].as_str().unwrap();
         let mut post = self
             .agent
@@ -134,8 +139,8 @@ impl HttpServer {
         if let Some(name) = name {
             post = post.header("Mcp-Name", name);
         }
-        if let Some(authorization) = authorization {
-            post = post.header("Authorization", authorization);
+        if !credentials.is_empty() {
+            post = post.header(header, credentials);
         }
         let mut response = post.send(request.to_string()).unwrap();
         let text = response.body_mut().read_to_string().unwrap();
