@@ -3,17 +3,19 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mcp_tasks_types::v2026_07_28::LoggingLevel;
 use mcp_tasks_types::{RawJson, TaskId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use crate::engine::Run;
+use crate::engine::{Run, SharedCaller, Told};
 use crate::error::Interrupted;
 use crate::finite::check_finite;
 use crate::lifecycle::Event;
 use crate::owner::Owner;
-use crate::record::{InputRecord, InputState, StepRecord};
+use crate::record::{InputRecord, InputState, Progress, StepRecord, TraceContext};
 
 /// The body's view of its task. Cheap to clone; every clone speaks for the same run.
 ///
@@ -61,6 +63,77 @@ impl TaskContext {
             }
             None => Ok(()),
         }
+    }
+
+    /// Tells how far the work is, of how much in all if that is known, and what is being done.
+    ///
+    /// Whoever waits for the answer of an ordinary call hears it at once, if its request asked for progress; where it
+    /// comes faster than ten times a second, what is older is left out. Of a task it is recorded, and the message is
+    /// its [status](Self::status): there is nothing that a client of the task could be sent (C-87). That is a write, so
+    /// it is done four times a second at most. Less than before, or no number, is told to nobody.
+    ///
+    /// # Errors
+    ///
+    /// When the run is over.
+    pub async fn progress(
+        &self,
+        done: f64,
+        total: Option<f64>,
+        message: Option<&str>,
+    ) -> Result<(), Interrupted> {
+        self.checkpoint()?;
+        let run = &self.run;
+        if !done.is_finite() || !run.is_further(done) {
+            return Ok(());
+        }
+        let progress = Progress::new(done, total.filter(|total| total.is_finite()));
+        let message = message.map(str::to_owned);
+        if let Some(caller) = run.caller()
+            && caller.wants_progress()
+        {
+            let told = Told::Progress { progress: progress.clone(), message: message.clone() };
+            self.tell_caller(&caller, told).await?;
+        }
+        match run.task_token() {
+            Some(token) if !run.is_behind() && run.may_write_progress() => {
+                let length = message.as_deref().map_or(0, str::len);
+                run.check_size("status", length)?;
+                run.emit(Event::Progress { token, progress, message }).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends a log message to whoever waits for the answer of an ordinary call, if its request asked for messages of
+    /// this level. Nobody else hears it: neither the client of a task (C-87) nor the log of this program.
+    ///
+    /// # Errors
+    ///
+    /// When the run is over.
+    pub async fn log(&self, level: LoggingLevel, data: impl Into<Value>) -> Result<(), Interrupted> {
+        self.checkpoint()?;
+        match self.run.caller() {
+            Some(caller) if caller.wants_log(level) => {
+                let logger = Some(self.run.tool().definition.name().to_owned());
+                self.tell_caller(&caller, Told::Log { level, logger, data: data.into() }).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn tell_caller(&self, caller: &SharedCaller, told: Told) -> Result<(), Interrupted> {
+        // Whoever reads slowly must not keep a run from ending.
+        tokio::select! {
+            biased;
+            interrupted = self.run.stopped() => Err(interrupted),
+            () = caller.tell(told) => Ok(()),
+        }
+    }
+
+    /// The place of the call in a trace, to be handed on to the services that the body calls.
+    #[must_use]
+    pub fn trace_context(&self) -> TraceContext {
+        self.run.caller().map_or_else(|| self.run.record().trace.clone(), |caller| caller.trace().clone())
     }
 
     /// Sets how often a client should ask, in milliseconds. Visible when it returns.

@@ -6,6 +6,7 @@
 mod attention;
 mod birth;
 mod builder;
+mod caller;
 mod core;
 mod heartbeat;
 mod limits;
@@ -35,6 +36,7 @@ use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
 pub use builder::EngineBuilder;
+pub(crate) use caller::{Caller, SharedCaller, Told};
 pub use operators::{Operators, Removed, Stats};
 pub use outside::Outside;
 pub use role::Role;
@@ -45,13 +47,15 @@ pub use watch::Watch;
 use self::attention::Listener;
 use self::core::{Core, Patience, Retry, Tool, Unwritten};
 use self::supervise::End;
+use crate::clock::Clock;
 use crate::digest;
 use crate::error::{EngineError, EngineErrorKind, InterruptedKind};
 use crate::lifecycle::{Event, Outcome};
 use crate::output::text_result;
 use crate::owner::Owner;
 use crate::record::{
-    ErrorRecord, Generation, InputRecord, InputState, LONGEST_MS, SharedRecord, TaskRecord, Visibility,
+    ErrorRecord, Generation, InputRecord, InputState, LONGEST_MS, SharedRecord, TaskRecord, TraceContext,
+    Visibility,
 };
 use crate::store::{Change, Cursor, Page, Parts, Store, StoreErrorKind};
 use crate::tool::{Restart, ToolDefinition};
@@ -88,6 +92,8 @@ pub struct NewTask {
     pub(crate) answers: Vec<(String, RawJson)>,
     /// What may be used for one task and no more.
     pub(crate) once: Option<String>,
+    /// Who waits for the answer, if it is of interest.
+    pub(crate) caller: Option<SharedCaller>,
 }
 
 impl NewTask {
@@ -102,6 +108,7 @@ impl NewTask {
             idempotency_key: None,
             answers: Vec::new(),
             once: None,
+            caller: None,
         }
     }
 
@@ -177,6 +184,7 @@ impl Engine {
             let run = match room {
                 Some(mut room) => {
                     let run = Run::of_task(Arc::clone(&core), tool, Arc::clone(&record));
+                    run.answers_to(task.caller);
                     Some((core.register(Arc::clone(&run), &mut room)?, run))
                 }
                 // Some worker takes it up, perhaps this one when it has room.
@@ -232,6 +240,7 @@ impl Engine {
         to_the_end(async move {
             let place = core.admit(&record.owner).await?;
             let run = Run::of_unborn_task(Arc::clone(&core), tool, record, place);
+            run.answers_to(task.caller);
             let registration = core.register(Arc::clone(&run), &mut room)?;
             let (unborn, ended) = tokio::sync::oneshot::channel();
             supervise::start_unborn(Arc::clone(&run), registration, task.arguments, unborn);
@@ -340,6 +349,7 @@ impl Engine {
         let mut room = self.core.room_for_call()?;
         let record = self.new_record(&task, &tool, Visibility::Inline, true)?;
         let run = Run::of_call(Arc::clone(&self.core), tool, record);
+        run.answers_to(task.caller);
         let registration = self.core.register(Arc::clone(&run), &mut room)?;
         let _stop = StopOnDrop(Arc::clone(&run));
         let body = tokio::spawn(supervise::run_inline(run, registration, task.arguments));
@@ -403,6 +413,10 @@ impl Engine {
         Ok(page)
     }
 
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.core.clock
+    }
+
     /// Waits this many milliseconds of the engine's time.
     pub(crate) async fn pause(&self, millis: u64) {
         let core = &self.core;
@@ -459,6 +473,9 @@ impl Engine {
         let mut record =
             TaskRecord::new(id, task.owner.clone(), &task.method, tool.fingerprint.clone(), core.now());
         record.generation = task.generation;
+        if let Some(caller) = &task.caller {
+            record.trace = TraceContext { baggage: None, ..caller.trace().clone() };
+        }
         record.visibility = visibility;
         record.status_message = definition.status_message().map(str::to_owned);
         let ttl_ms = definition.ttl_ms().unwrap_or(core.settings.default_ttl_ms);

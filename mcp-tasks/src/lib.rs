@@ -64,7 +64,7 @@
 //! # What is stored
 //!
 //! Of each task, in the clear, until its retention ends (`retain`, or its lifetime): owner, tool, status and its
-//! messages, result or error, the questions with their answers, the values of recorded steps, and, for tools that can
+//! messages, the ids of the trace that its request was a part of, result or error, the questions with their answers, the values of recorded steps, and, for tools that can
 //! be run again and tasks that were not begun by the process that created them, the arguments. Of other arguments only
 //! a digest is kept. Then its owner is told for a while that it expired ([`EngineBuilder::tombstone_ms`]). The same is
 //! kept of a call that asks without being a task, until it is answered or given up. The log has ids, names, statuses
@@ -147,9 +147,10 @@ pub use input::{Answer, Answerable, Input};
 #[cfg(feature = "macros")]
 pub use mcp_tasks_macros::{task_tool, tool_type};
 pub use mcp_tasks_types as types;
+pub use mcp_tasks_types::v2026_07_28::LoggingLevel;
 pub use output::{ToolOutput, ToolReturn};
 pub use owner::Owner;
-pub use record::{SharedRecord, TaskRecord};
+pub use record::{SharedRecord, TaskRecord, TraceContext};
 pub use server::{Server, ServerBuilder};
 #[cfg(feature = "fs")]
 pub use store::FsStore;

@@ -10,8 +10,8 @@ use mcp_tasks_types::{RawJson, RawObject, Timestamp};
 
 use crate::clock::after;
 use crate::record::{
-    CancelRecord, ErrorRecord, InputRecord, InputState, LONGEST_MS, Lease, OUTSIDE_TOKEN, Parked, State,
-    TaskRecord,
+    CancelRecord, ErrorRecord, InputRecord, InputState, LONGEST_MS, Lease, OUTSIDE_TOKEN, Parked, Progress,
+    State, TaskRecord,
 };
 
 /// What a task tells about which nobody asked any more.
@@ -36,6 +36,15 @@ pub enum Event {
         token: u64,
         /// A sentence for people.
         message: String,
+    },
+    /// The body says how far it is. Less than before is not noted.
+    Progress {
+        /// The worker's fencing token.
+        token: u64,
+        /// How far.
+        progress: Progress,
+        /// A sentence for people; the status says the same then.
+        message: Option<String>,
     },
     /// The body asks questions.
     Ask {
@@ -143,6 +152,7 @@ impl Event {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Status { .. } => "status",
+            Self::Progress { .. } => "progress",
             Self::Ask { .. } => "ask",
             Self::Withdraw { .. } => "withdraw",
             Self::Answer { .. } => "answer",
@@ -167,6 +177,7 @@ impl Event {
     fn token(&self) -> Option<u64> {
         match self {
             Self::Status { token, .. }
+            | Self::Progress { token, .. }
             | Self::Ask { token, .. }
             | Self::Withdraw { token, .. }
             | Self::Finish { token, .. }
@@ -297,6 +308,7 @@ pub fn apply(record: &TaskRecord, event: Event, now: &Timestamp) -> Result<TaskR
     let mut next = Draft { record: record.clone(), now };
     let changed = match event {
         Event::Status { message, .. } => next.status(message),
+        Event::Progress { progress, message, .. } => next.progress(progress, message),
         Event::Ask { ref inputs, .. } => next.ask(inputs).map_err(|reason| illegal(&event, reason))?,
         Event::Withdraw { key, .. } => next.withdraw(&key),
         Event::Answer { responses } => next.answer(responses),
@@ -364,6 +376,19 @@ impl Draft<'_> {
         }
         self.record.status_message = Some(message);
         self.touch();
+        true
+    }
+
+    fn progress(&mut self, progress: Progress, message: Option<String>) -> bool {
+        let before = self.record.progress.as_ref();
+        if before.is_some_and(|before| before.progress >= progress.progress) {
+            return false;
+        }
+        self.record.progress = Some(progress);
+        // Only the message is something that a client can see.
+        if let Some(message) = message {
+            self.status(message);
+        }
         true
     }
 

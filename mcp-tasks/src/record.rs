@@ -51,6 +51,9 @@ pub struct TaskRecord {
     /// How far the work has come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
+    /// The trace that the call is a part of.
+    #[serde(default, skip_serializing_if = "TraceContext::is_none")]
+    pub trace: TraceContext,
     /// When the task was made.
     pub created_at: Timestamp,
     /// When anything that a client can see last changed; never goes back.
@@ -127,6 +130,7 @@ impl TaskRecord {
             state: State::Working,
             status_message: None,
             progress: None,
+            trace: TraceContext::default(),
             created_at: now.clone(),
             last_updated_at: now,
             finished_at: None,
@@ -410,6 +414,38 @@ pub struct Progress {
     /// Units in all, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
+}
+
+impl Progress {
+    /// So many units.
+    pub fn new(progress: f64, total: Option<f64>) -> Self {
+        Self { progress, total }
+    }
+}
+
+/// The place of a call in a trace, in the text forms of W3C Trace Context and Baggage, letter for letter as the caller
+/// sent them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TraceContext {
+    /// The trace and the caller's place in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
+    /// What tracing systems add of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracestate: Option<String>,
+    /// What the caller hands on to everybody down the road. It may be about people and is in no record: a body that
+    /// runs again after a restart has none.
+    #[serde(skip)]
+    pub baggage: Option<String>,
+}
+
+impl TraceContext {
+    /// Whether nothing of it was sent.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// One question and what became of it.

@@ -29,6 +29,7 @@ mod reply;
 pub mod routing;
 mod states;
 mod tasks;
+mod telling;
 mod tools;
 mod whole;
 

@@ -125,7 +125,10 @@ impl Core {
                 let run = Run::of_task(Arc::clone(self), tool, record);
                 match self.register(Arc::clone(&run), room) {
                     Ok(registration) => {
-                        start(run, registration, arguments);
+                        // The body's trace goes on, although its request is long over.
+                        let traceparent = run.record().trace.traceparent.clone();
+                        let span = tracing::info_span!("run", task = %run.id(), traceparent);
+                        span.in_scope(|| start(run, registration, arguments));
                         Ok(())
                     }
                     // This process ends. The next one need not wait for the lease.

@@ -12,7 +12,7 @@ use super::attention::Listener;
 use super::birth::Stage;
 use super::core::Core;
 use super::run::Run;
-use super::{Engine, InlineOutcome, NewTask, outcome_of, supervise, to_the_end};
+use super::{Engine, InlineOutcome, NewTask, SharedCaller, outcome_of, supervise, to_the_end};
 use crate::clock::millis_after;
 use crate::error::{EngineError, EngineErrorKind, InterruptedKind, with_causes};
 use crate::form::check_answer;
@@ -53,6 +53,7 @@ impl Engine {
         let core = &self.core;
         let place = core.admit(&owner).await?;
         let run = Run::of_unborn_task(Arc::clone(core), tool, record, place);
+        run.answers_to(task.caller);
         let registration = core.register(Arc::clone(&run), &mut room)?;
         let mut given_up = GivenUp { core, id: &id, run: Some(Arc::clone(&run)), pending: true };
         let (unborn, ended) = tokio::sync::oneshot::channel();
@@ -83,9 +84,23 @@ impl Engine {
         id: &TaskId,
         responses: Map<RawJson>,
     ) -> Result<Round, EngineError> {
+        self.next_round_of(owner, id, responses, None).await
+    }
+
+    /// The same for a caller who wants to hear more than the answer, where the call runs in this process.
+    pub(crate) async fn next_round_of(
+        &self,
+        owner: &Owner,
+        id: &TaskId,
+        responses: Map<RawJson>,
+        caller: Option<SharedCaller>,
+    ) -> Result<Round, EngineError> {
         // Listening begins before the answers are given.
         let changes = Listener::of_call(&self.core);
         let record = self.core.call_of(owner, id).await?;
+        if let Some(run) = self.core.run(id) {
+            run.answers_to(caller);
+        }
         let core = Arc::clone(&self.core);
         let answered = to_the_end(async move { core.answer(record, responses).await });
         let answered = answered.await.map_err(not_a_task)?;

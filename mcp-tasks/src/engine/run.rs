@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tracing::Instrument as _;
 
 use super::birth::{Birth, Stage};
+use super::caller::SharedCaller;
 use super::core::{Core, Patience, Retry, Tool, Unwritten};
 use super::limits::Place;
 use super::storing::not_seen;
@@ -17,6 +18,9 @@ use crate::error::{Interrupted, InterruptedKind, with_causes};
 use crate::lifecycle::{Event, IllegalReason, apply};
 use crate::record::{InputRecord, InputState, SharedRecord, StepRecord, TaskRecord, Visibility};
 use crate::store::{Parts, StoreError, StoreErrorKind};
+
+/// How long a body's progress is not written again: each time is a write of the record.
+const PROGRESS_PAUSE_MS: i64 = 250;
 
 /// One run of a body.
 pub(crate) struct Run {
@@ -32,6 +36,8 @@ pub(crate) struct Run {
     /// How many questions are on their way into the record.
     asking: watch::Sender<usize>,
     replay: Mutex<Replay>,
+    /// Who waits for the answer of the call, or did.
+    caller: Mutex<Option<SharedCaller>>,
 }
 
 /// What a run did wrong.
@@ -58,6 +64,10 @@ struct Replay {
     used_keys: BTreeMap<String, u32>,
     /// Whether the run has done something new, after which what is left of the record may never come.
     past: bool,
+    /// How far this run said that it is.
+    done: Option<f64>,
+    /// Until when no progress is written.
+    progress_pause_ends: Option<i64>,
 }
 
 impl Run {
@@ -99,7 +109,17 @@ impl Run {
         let signal = watch::Sender::new(Signal { record, stop: None });
         let (fault, birth) = (OnceLock::new(), Birth::over());
         let asking = watch::Sender::new(0);
-        Self { core, tool, id, token: None, signal, fault, birth, asking, replay: Mutex::default() }
+        let (replay, caller) = (Mutex::default(), Mutex::default());
+        Self { core, tool, id, token: None, signal, fault, birth, asking, replay, caller }
+    }
+
+    /// Has the body be heard by whoever waits for its call now.
+    pub(super) fn answers_to(&self, caller: Option<SharedCaller>) {
+        *self.caller.lock().unwrap_or_else(PoisonError::into_inner) = caller;
+    }
+
+    pub(crate) fn caller(&self) -> Option<SharedCaller> {
+        self.caller.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn id(&self) -> &TaskId {
@@ -277,7 +297,7 @@ impl Run {
 
     /// Writes what the body says about its task.
     pub(crate) async fn emit(&self, event: Event) -> Result<(), Interrupted> {
-        if matches!(event, Event::Status { .. })
+        if matches!(event, Event::Status { .. } | Event::Progress { .. })
             && let Some(_deciding) = self.birth.pending().await
         {
             // What is said by then is part of the beginning.
@@ -387,6 +407,27 @@ impl Run {
         let replay = self.replay();
         let left = !replay.steps.is_empty() || !replay.keys.is_empty();
         left && !replay.past
+    }
+
+    /// Whether it is more than what this run said before of its progress. It is what it said from now on.
+    pub(crate) fn is_further(&self, done: f64) -> bool {
+        let mut replay = self.replay();
+        let further = replay.done.is_none_or(|before| before < done);
+        if further {
+            replay.done = Some(done);
+        }
+        further
+    }
+
+    /// Whether progress may be written again.
+    pub(crate) fn may_write_progress(&self) -> bool {
+        let now = self.core.clock.now_millis();
+        let mut replay = self.replay();
+        let may = replay.progress_pause_ends.is_none_or(|end| end <= now);
+        if may {
+            replay.progress_pause_ends = Some(now.saturating_add(PROGRESS_PAUSE_MS));
+        }
+        may
     }
 
     /// The key under which a question is asked: a question that was taken back is asked anew.

@@ -26,7 +26,7 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Admitted {
     pub(super) method: Method,
-    pub(super) capabilities: ClientCapabilities,
+    pub(super) meta: RequestMetaObject,
 }
 
 /// What the checks of headers depend on besides the request.
@@ -54,14 +54,14 @@ pub(super) fn admit(
         step_7_version_header(&version, headers)?;
     }
     step_8_version_implemented(&version)?;
-    let capabilities = step_9_meta(request)?;
+    let meta = step_9_meta(request)?;
     if let Some(headers) = headers {
         step_10_name_header(request, headers)?;
         step_10_mirrored_arguments(request, headers, rules)?;
     }
     let method = step_11_method_implemented(request)?;
-    step_12_extension_declared(method, &capabilities)?;
-    Ok(Admitted { method, capabilities })
+    step_12_extension_declared(method, &meta.client_capabilities)?;
+    Ok(Admitted { method, meta })
 }
 
 /// A handshake of an older revision is told what is spoken here.
@@ -129,11 +129,9 @@ fn step_8_version_implemented(version: &str) -> Result<(), Refusal> {
 }
 
 /// Everything else that `_meta` says has to be well formed; only the capabilities are required.
-fn step_9_meta(request: &Request<'_>) -> Result<ClientCapabilities, Refusal> {
+fn step_9_meta(request: &Request<'_>) -> Result<RequestMetaObject, Refusal> {
     let text = request.params.get("_meta").map_or("{}", |meta| meta.get());
-    let meta: RequestMetaObject = mcp_tasks_types::from_str(text)
-        .map_err(|error| Refusal::Meta(format!("`_meta` does not fit: {error}")))?;
-    Ok(meta.client_capabilities)
+    mcp_tasks_types::from_str(text).map_err(|error| Refusal::Meta(format!("`_meta` does not fit: {error}")))
 }
 
 fn step_10_name_header(request: &Request<'_>, headers: &ReceivedHeaders) -> Result<(), Refusal> {

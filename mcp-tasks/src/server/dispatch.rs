@@ -18,7 +18,7 @@ use mcp_tasks_types::{
     },
 };
 use serde::Serialize;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 use super::{
     Inner, RequestContext, SUPPORTED_VERSIONS,
@@ -29,6 +29,7 @@ use super::{
     refusal::Refusal,
     reply::Reply,
     routing::METHOD_HEADER,
+    telling,
 };
 
 impl Inner {
@@ -47,10 +48,10 @@ impl Inner {
             Err(Malformed::Answered { id, refusal }) => return refused(id, refusal),
         };
         let request = Request::new(&text, &method, params);
-        let span = tracing::info_span!("request", method);
+        let span = tracing::info_span!("request", method, traceparent = tracing::field::Empty);
         // Much of what runs here is the user's: argument types, stores, clocks. A panic of theirs ends one request,
         // with an answer, whatever the transport does with its tasks and connections.
-        match caught(self.serve(context, &id, &request).instrument(span)).await {
+        match caught(self.serve(context, &id, &request, &span).instrument(span.clone())).await {
             Ok(Ok(result)) => answered(id, result),
             Ok(Err(refusal)) => refused(Some(id), refusal),
             Err(panicked) => refused(Some(id), Refusal::internal(&panicked)),
@@ -62,17 +63,21 @@ impl Inner {
         context: &RequestContext,
         id: &RequestId,
         request: &Request<'_>,
+        span: &Span,
     ) -> Result<RawObject, Refusal> {
         let admitted = admit(request, context.headers(), &self.rules)?;
+        if let Some(traceparent) = telling::traceparent(&admitted.meta) {
+            span.record("traceparent", traceparent);
+        }
         let owner = context.owner();
         match admitted.method {
             Method::Discover => self.discover(request),
             Method::ListTools => self.list_tools(request),
-            Method::CallTool => self.call_tool(owner, request, &admitted.capabilities).await,
+            Method::CallTool => self.call_tool(context, request, admitted.meta).await,
             Method::GetTask => self.get_task(context, request).await,
             Method::UpdateTask => self.update_task(owner, request).await,
             Method::CancelTask => self.cancel_task(owner, request).await,
-            Method::Listen => self.listen(context, id, request, &admitted.capabilities).await,
+            Method::Listen => self.listen(context, id, request, &admitted.meta.client_capabilities).await,
         }
     }
 }

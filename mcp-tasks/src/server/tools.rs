@@ -3,23 +3,24 @@
 use mcp_tasks_types::{
     JsonError, Map, RawJson, RawObject,
     v2026_07_28::{
-        CallToolRequestParams, ClientCapabilities, InputRequiredResult, Tool as Descriptor, ToolInputSchema,
-        ToolOutputSchema, method::TOOLS_CALL,
+        CallToolRequestParams, ClientCapabilities, InputRequiredResult, RequestMetaObject,
+        Tool as Descriptor, ToolInputSchema, ToolOutputSchema, method::TOOLS_CALL,
     },
 };
 
 use super::{
-    Inner, capability,
+    Inner, RequestContext, capability,
     envelope::Request,
     mirrored::Mirrored,
     params::typed,
     refusal::Refusal,
     states::{Continuation, Origin, State},
     tasks::requests,
+    telling::Telling,
 };
 use crate::{
     clock::millis_after,
-    engine::{Called, InlineOutcome, NewTask, Round},
+    engine::{Called, InlineOutcome, NewTask, Round, SharedCaller},
     error::{DefinitionError, EngineError, EngineErrorKind},
     output::text_result,
     owner::Owner,
@@ -94,11 +95,25 @@ fn answered(outcome: InlineOutcome) -> Result<RawObject, Refusal> {
 impl Inner {
     pub(super) async fn call_tool(
         &self,
-        owner: &Owner,
+        context: &RequestContext,
         request: &Request<'_>,
-        capabilities: &ClientCapabilities,
+        meta: RequestMetaObject,
     ) -> Result<RawObject, Refusal> {
         let params: CallToolRequestParams = typed(request)?;
+        let (capabilities, telling) = Telling::of(meta, context.outgoing(), self.engine.clock());
+        let answer = self.answer_call(context.owner(), params, &capabilities, telling.caller()).await;
+        // What was told comes before the answer, and nothing comes after it.
+        telling.finish().await;
+        answer
+    }
+
+    async fn answer_call(
+        &self,
+        owner: &Owner,
+        params: CallToolRequestParams,
+        capabilities: &ClientCapabilities,
+        caller: Option<SharedCaller>,
+    ) -> Result<RawObject, Refusal> {
         let offered = self.engine.tool(&params.name).filter(|_| self.prepared.offers(&params.name));
         let Some(definition) = offered else {
             return Err(Refusal::Tool(params.name));
@@ -116,7 +131,7 @@ impl Inner {
         let responses = params.input_responses.map(Map::from).unwrap_or_default();
         let before = match state {
             Some(State { continuation: Continuation::Kept { id, .. }, .. }) => {
-                let round = self.engine.next_round(owner, &id, responses).await?;
+                let round = self.engine.next_round_of(owner, &id, responses, caller).await?;
                 return self.after_round(round, &origin);
             }
             Some(State { continuation: Continuation::Before { nonce, answers }, expires_at }) => {
@@ -130,6 +145,7 @@ impl Inner {
         let asks_before = asks_before_task(definition);
         let round_ms = self.engine.round_ms(definition);
         let mut task = NewTask::new(owner.clone(), params.name, arguments);
+        task.caller.clone_from(&caller);
         if asks_before {
             let (nonce, mut answers, expires_at) = match before {
                 Some(before) => before,
@@ -168,7 +184,7 @@ impl Inner {
         }
         match self.engine.call_in_rounds(task).await {
             Ok(round) if is_retry => self.after_round(round, &origin),
-            Ok(round) => self.after_round(self.answered_at_once(round, &responses).await?, &origin),
+            Ok(round) => self.after_round(self.answered_at_once(round, &responses, caller).await?, &origin),
             Err(error) => self.not_called(error),
         }
     }
@@ -179,11 +195,13 @@ impl Inner {
         &self,
         mut round: Round,
         responses: &Map<RawJson>,
+        caller: Option<SharedCaller>,
     ) -> Result<Round, EngineError> {
         while let Round::Asks(record) = &round
             && record.outstanding().any(|input| responses.get(&input.key).is_some())
         {
-            match self.engine.next_round(&record.owner, &record.id, responses.clone()).await {
+            let (owner, id) = (&record.owner, &record.id);
+            match self.engine.next_round_of(owner, id, responses.clone(), caller.clone()).await {
                 Ok(next) => round = next,
                 Err(error) if error.kind() == EngineErrorKind::InvalidInput => break,
                 Err(error) => return Err(error),

@@ -195,3 +195,27 @@ async fn server_that_stops_ends_its_streams_with_their_results() {
     assert_eq!(events.next().await, None);
     assert!(!events.more().await);
 }
+
+/// what a call tells comes on its own stream, the answer last; a call that tells nothing is plain JSON.
+#[tokio::test]
+async fn call_that_tells_is_an_event_stream() {
+    use crate::server_telling::{call, server};
+
+    let address = listen(server().await, HttpOptions::default()).await;
+    let counting = json!({"name": "count_to", "arguments": {"number": 3}});
+    let asked = call(counting.clone(), json!({}), &json!({"progressToken": "t"}));
+    let mut events = Events::open_with(address, "Mcp-Name: count_to\r\n", &asked).await;
+    assert!(events.head.contains("content-type: text/event-stream"), "{}", events.head);
+    for done in 1..=3 {
+        let told = events.next().await.unwrap();
+        assert_eq!(told["method"], "notifications/progress");
+        assert_eq!(told["params"]["progress"].as_f64(), Some(f64::from(done)));
+    }
+    let answer = events.next().await.unwrap();
+    assert_eq!((&answer["id"], &answer["result"]["resultType"]), (&json!(1), &json!("complete")));
+    assert_eq!(events.next().await, None);
+
+    let plain = post(address, &call(counting, json!({}), &json!({}))).await;
+    assert_eq!(plain.header("content-type"), Some("application/json"));
+    assert_eq!(plain.json()["result"]["content"][0]["text"], "counted");
+}

@@ -81,6 +81,8 @@ mod server_rounds_faults;
 mod server_sequence;
 #[cfg(feature = "macros")]
 mod server_store;
+#[cfg(feature = "macros")]
+mod server_telling;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(all(feature = "stdio", feature = "macros"))]

@@ -313,3 +313,30 @@ async fn a_panic_while_answering_is_an_internal_error() {
     connection.send_message(&request_declaring(json!(1), "tools/call", params, json!({}))).await;
     assert_eq!(connection.next().await["result"]["content"][0]["text"], "1");
 }
+
+/// what calls tell comes before their answers, each under its own token.
+#[tokio::test]
+async fn what_calls_tell_comes_before_their_answers() {
+    use crate::server_telling::{call, server};
+
+    let mut connection = Connection::to(server().await, StdioOptions::default());
+    let tokens = ["one", "two"];
+    for token in tokens {
+        let counting = json!({"name": "count_to", "arguments": {"number": 3}});
+        let mut message = call(counting, json!({}), &json!({"progressToken": token}));
+        message["id"] = json!(token);
+        connection.send_message(&message).await;
+    }
+    let mut told = Vec::new();
+    for _ in 0..8 {
+        told.push(connection.next().await);
+    }
+    for token in tokens {
+        let of_it: Vec<&Value> =
+            told.iter().filter(|one| one["id"] == token || one["params"]["progressToken"] == token).collect();
+        let done: Vec<Option<f64>> = of_it.iter().map(|one| one["params"]["progress"].as_f64()).collect();
+        assert_eq!(done, [Some(1.0), Some(2.0), Some(3.0), None], "{of_it:?}");
+        assert_eq!(of_it[3]["result"]["content"][0]["text"], "counted");
+    }
+    assert_eq!(connection.finish().await, Vec::<Value>::new());
+}

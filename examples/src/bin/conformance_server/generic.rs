@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use mcp_tasks::{
-    ArgumentError, BoxFuture, Server, TaskMode, TaskTool, ToolCall, ToolDefinition, ToolError,
-    check_arguments, task_tool,
+    ArgumentError, BoxFuture, LoggingLevel, Server, TaskContext, TaskMode, TaskTool, ToolCall,
+    ToolDefinition, ToolError, check_arguments, task_tool,
     types::{
         RawObject,
         v2026_07_28::{
@@ -145,6 +145,23 @@ impl TaskTool for json_schema {
             Ok(CallToolResult::new(vec![ContentBlock::Text(TextContent::new(text))]))
         })
     }
+}
+
+/// Says how far it is, three times.
+#[task_tool(name = "test_tool_with_progress", task = "never")]
+pub(crate) async fn progress(ctx: TaskContext) -> Result<String, ToolError> {
+    for (done, message) in [(0.0, "Begun."), (50.0, "Half-way."), (100.0, "Done.")] {
+        ctx.progress(done, Some(100.0), Some(message)).await?;
+    }
+    Ok("Told how far it was.".to_owned())
+}
+
+/// Logs, to whoever asked for it.
+#[task_tool(name = "test_logging_tool", task = "never")]
+pub(crate) async fn logging(ctx: TaskContext) -> Result<String, ToolError> {
+    ctx.log(LoggingLevel::Info, "It begins.").await?;
+    ctx.log(LoggingLevel::Info, "It ends.").await?;
+    Ok("Logged what it did.".to_owned())
 }
 
 /// The server, for the tool that changes its list.

@@ -192,6 +192,8 @@ async fn serve(store: impl Store, options: &Options) -> Result<(), Failure> {
         .tool::<generic::error_handling>()
         .tool::<generic::custom_header>()
         .tool::<generic::json_schema>()
+        .tool::<generic::progress>()
+        .tool::<generic::logging>()
         .tool::<generic::sometimes>()
         .tool::<generic::trigger_tool_change>()
         .tool::<greet_in_a_task>()
