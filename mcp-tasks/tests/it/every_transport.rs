@@ -1,6 +1,6 @@
 //! What holds for each message that leaves the server, over each transport, and for whatever a request says of itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use mcp_tasks::server::{Incoming, Outgoing, RequestContext};
@@ -16,8 +16,8 @@ use crate::http_events::Events;
 use crate::http_owners::{as_, authenticated};
 use crate::server_harness::{TASKS, all_capabilities, request, request_declaring, server};
 
-/// A way to a server that is not ended yet.
-enum Way {
+/// A way to a server.
+pub(crate) enum Way {
     Http(SocketAddr),
     /// The framing of stdio over a socket.
     Socket(BufReader<TcpStream>),
@@ -26,7 +26,8 @@ enum Way {
 }
 
 impl Way {
-    async fn all() -> Vec<(&'static str, Server, Self)> {
+    /// All ways, each to a server of its own.
+    pub(crate) async fn to(server: impl AsyncFn() -> Server) -> Vec<(&'static str, Server, Self)> {
         let (http, socket, memory) = (server().await, server().await, server().await);
         let over_http = Self::Http(listen(http.clone(), HttpOptions::default()).await);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -36,6 +37,46 @@ impl Way {
         let over_socket = Self::Socket(BufReader::new(stream));
         let in_memory = Self::Memory(memory.clone());
         vec![("http", http, over_http), ("socket", socket, over_socket), ("memory", memory, in_memory)]
+    }
+
+    /// The answer to a request.
+    pub(crate) async fn answer(&mut self, message: &Value) -> Value {
+        self.ask(message).await.pop().unwrap()
+    }
+
+    /// The answers to requests that are under way at once, in the order of the requests.
+    pub(crate) async fn answers(&mut self, messages: &[Value]) -> Vec<Value> {
+        let mut out = Vec::new();
+        match self {
+            Self::Socket(stream) => {
+                let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
+                stream.write_all(lines.as_bytes()).await.unwrap();
+                let mut by_id = BTreeMap::new();
+                for _ in messages {
+                    let mut line = String::new();
+                    stream.read_line(&mut line).await.unwrap();
+                    let answer: Value = serde_json::from_str(&line).unwrap();
+                    by_id.insert(answer["id"].to_string(), answer);
+                }
+                out.extend(messages.iter().map(|message| by_id[&message["id"].to_string()].clone()));
+            }
+            Self::Http(address) => {
+                let address = *address;
+                let posts = messages
+                    .iter()
+                    .cloned()
+                    .map(|message| tokio::spawn(async move { post(address, &message).await.json() }));
+                for post in posts.collect::<Vec<_>>() {
+                    out.push(post.await.unwrap());
+                }
+            }
+            Self::Memory(_) => {
+                for message in messages {
+                    out.push(self.answer(message).await);
+                }
+            }
+        }
+        out
     }
 
     /// All messages that come for a request, the answer last.
@@ -140,7 +181,7 @@ async fn whole_run(server: &Server, way: &mut Way) -> Vec<Value> {
 /// results with a kind, errors with code and message, and notifications without an id; a request is never among it.
 #[tokio::test]
 async fn every_transport_carries_all_patterns_and_no_request_of_the_server() {
-    for (name, server, mut way) in Way::all().await {
+    for (name, server, mut way) in Way::to(server).await {
         let sent = whole_run(&server, &mut way).await;
         let (mut results, mut errors, mut notifications) = (0, 0, 0);
         for message in &sent {
@@ -205,7 +246,7 @@ async fn keys_of_meta_that_leave_the_server_are_well_formed() {
     for good in ["a", "traceparent", "com.example/x_1", "a-b.c/d.e-f", "a.b1/0"] {
         assert!(is_key(good), "{good}");
     }
-    for (name, server, mut way) in Way::all().await {
+    for (name, server, mut way) in Way::to(server).await {
         let sent = Value::Array(whole_run(&server, &mut way).await);
         let mut keys = BTreeSet::new();
         meta_keys(&sent, &mut keys);

@@ -50,6 +50,8 @@ mod postgres_tls;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod probes;
 mod processes;
+#[cfg(all(feature = "http", feature = "stdio", feature = "macros"))]
+mod reports_asking;
 #[cfg(feature = "macros")]
 mod reports_engine;
 #[cfg(feature = "macros")]
