@@ -1,8 +1,8 @@
 //! Which tests name which rules.
 //!
 //! A reading of lines: a test is a function with an attribute `test`, or one of the rules of the stores' contract. It
-//! shows the rules that its documentation, its body or its name (`p058_…`) name. What else a file of tests names is
-//! shown by the file as a whole.
+//! shows the rules that its documentation, its body or its name (`p058_…`) name. What a file of tests names and none of
+//! its tests does is shown by the file as a whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,6 +17,14 @@ pub(super) struct Test {
     pub(super) package: String,
     /// As the program of tests calls it.
     pub(super) path: String,
+}
+
+impl Test {
+    /// Whether it is one of the tests of a file.
+    fn is_in(&self, file: &Self) -> bool {
+        let path = self.path.strip_prefix(&file.path);
+        self.package == file.package && path.is_some_and(|path| path.starts_with("::"))
+    }
 }
 
 impl fmt::Display for Test {
@@ -37,6 +45,10 @@ pub(super) fn tests<'a>(files: impl Iterator<Item = &'a File>) -> BTreeMap<Strin
             let test = Test { package: reading.package.clone(), path };
             out.entry(id).or_default().insert(test);
         }
+    }
+    for tests in out.values_mut() {
+        let all = tests.clone();
+        tests.retain(|test| !all.iter().any(|other| other.is_in(test)));
     }
     out
 }
@@ -181,6 +193,12 @@ mod tests {
                 "P058 a b::c::p058_c",
             ]
         );
+    }
+
+    #[test]
+    fn a_file_shows_what_none_of_its_tests_does() {
+        let text = "//! C-01 and C-02\n\n/// C-02\n#[test]\nfn a() {}\n";
+        assert_eq!(shown("a/tests/it/b.rs", text), ["C-01 a b", "C-02 a b::a"]);
     }
 
     #[test]
