@@ -38,7 +38,7 @@ impl Outgoing {
     }
 
     /// Sends one message. Gives whether anybody takes messages still.
-    pub(super) async fn send(&self, text: String) -> bool {
+    pub(crate) async fn send(&self, text: String) -> bool {
         self.messages.send(text).await.is_ok()
     }
 
