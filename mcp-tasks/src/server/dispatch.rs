@@ -6,7 +6,7 @@ use std::{
     fmt,
     future::{Future, poll_fn},
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
+    pin::{Pin, pin},
     task::Poll,
 };
 
@@ -51,7 +51,11 @@ impl Inner {
         let span = tracing::info_span!("request", method, traceparent = tracing::field::Empty);
         // Much of what runs here is the user's: argument types, stores, clocks. A panic of theirs ends one request,
         // with an answer, whatever the transport does with its tasks and connections.
-        match caught(self.serve(context, &id, &request, &span).instrument(span.clone())).await {
+        let served = {
+            let serving = pin!(self.serve(context, &id, &request, &span).instrument(span.clone()));
+            caught(serving).await
+        };
+        match served {
             Ok(Ok(result)) => answered(id, result),
             Ok(Err(refusal)) => refused(Some(id), refusal),
             Err(panicked) => refused(Some(id), Refusal::internal(&panicked)),
@@ -73,7 +77,8 @@ impl Inner {
         match admitted.method {
             Method::Discover => self.discover(request),
             Method::ListTools => self.list_tools(request),
-            Method::CallTool => self.call_tool(context, request, admitted.meta).await,
+            // By far the largest of them, and all others would have its size.
+            Method::CallTool => Box::pin(self.call_tool(context, request, admitted.meta)).await,
             Method::GetTask => self.get_task(context, request).await,
             Method::UpdateTask => self.update_task(owner, request).await,
             Method::CancelTask => self.cancel_task(owner, request).await,
@@ -82,9 +87,9 @@ impl Inner {
     }
 }
 
-/// Polls a future until it is done or panics; it is not polled again after that.
-async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
-    let mut future = pin!(future);
+/// Polls a future until it is done or panics; it is not polled again after that. By reference, since a future of a future
+/// has room for it twice.
+async fn caught<T>(mut future: Pin<&mut impl Future<Output = T>>) -> Result<T, Panicked> {
     poll_fn(|context| {
         // What the future left half done is dropped with it; what it shares is behind locks that know of panics.
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));

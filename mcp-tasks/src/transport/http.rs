@@ -366,7 +366,7 @@ async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Res
     let (outgoing, messages) = Outgoing::channel(1);
     let context = RequestContext::new(owner).with_headers(headers).with_outgoing(outgoing);
     let server = server.clone();
-    let answering = async move { server.answer(&context, Incoming::read(bytes)).await };
+    let answering = Box::pin(async move { server.answer(&context, Incoming::read(bytes)).await });
     match events::begin(answering, messages, options.event_delay).await {
         Begun::Answered(reply) => response(reply),
         Begun::Streaming(events) => events::response(events, options.keep_alive),

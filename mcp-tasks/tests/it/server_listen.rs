@@ -397,3 +397,12 @@ async fn subscription_over_http_ends_at_its_age() {
     assert_eq!(http.answer().await["result"]["resultType"], "complete");
     assert!(stdio.is_silent().await && !stdio.answer.is_finished());
 }
+
+/// A thousand subscriptions hold a thousand answers in flight, next to the buffers of their connections.
+#[tokio::test]
+async fn an_answer_in_flight_is_small_whatever_it_answers() {
+    let server = server().await;
+    let context = RequestContext::new(server.owner().clone());
+    let size = size_of_val(&server.answer(&context, Incoming::read("{}")));
+    assert!(size <= 6 << 10, "{size} bytes");
+}

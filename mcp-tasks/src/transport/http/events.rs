@@ -24,7 +24,7 @@ use tokio::time::{Sleep, sleep};
 
 use crate::server::{OutgoingMessages, Reply};
 
-type Answering = Pin<Box<dyn Future<Output = Reply> + Send>>;
+pub(super) type Answering = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
 /// What may wait for company; more is sent.
 const MAX_WAITING: usize = 16;
@@ -38,17 +38,13 @@ pub(super) enum Begun {
 }
 
 /// Works on a request until it is answered or has messages to send.
-pub(super) async fn begin(
-    answering: impl Future<Output = Reply> + Send + 'static,
-    messages: OutgoingMessages,
-    delay: Duration,
-) -> Begun {
+pub(super) async fn begin(answering: Answering, messages: OutgoingMessages, delay: Duration) -> Begun {
     let mut events = Events {
         waiting: VecDeque::new(),
         goes: false,
         delay,
         until: None,
-        answering: Some(Box::pin(answering)),
+        answering: Some(answering),
         messages,
         last: None,
     };
@@ -150,7 +146,7 @@ mod tests {
     const DELAY: Duration = Duration::from_millis(5);
 
     async fn streaming(work: impl Future<Output = Reply> + Send + 'static, channel: Channel) -> Events {
-        match begin(work, channel.1, channel.2).await {
+        match begin(Box::pin(work), channel.1, channel.2).await {
             Begun::Streaming(events) => events,
             Begun::Answered(reply) => panic!("{reply:?}"),
         }
@@ -189,6 +185,7 @@ mod tests {
         let work = async move {
             for _ in 0..3 {
                 assert!(outgoing.send("message".to_owned()).await);
+                // On the clock that stands still until nothing else is left to do.
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             answer()
@@ -205,6 +202,7 @@ mod tests {
             let work = async move {
                 for _ in 0..2 {
                     assert!(outgoing.send("message".to_owned()).await);
+                    // As above.
                     tokio::time::sleep(Duration::from_secs(60)).await;
                 }
                 answer()
