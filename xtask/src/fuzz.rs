@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: random bytes against the types, guided by what they reach in the code (libFuzzer).
+//! `cargo xtask fuzz`: random bytes against the types and the transports, guided by what they reach in the code (libFuzzer).
 //!
 //! The targets are a workspace of their own in the layout of cargo-fuzz, which needs a nightly compiler for its
 //! sanitizers. What it needs for coverage the stable one has as well, and without unsafe code there is little for a
@@ -16,7 +16,8 @@ use std::{
 use crate::output::sorted;
 use crate::run::{cargo, passed_on, reported, root};
 
-const PACKAGE: &str = "mcp-tasks-types/fuzz";
+/// The packages of targets: those of the types, and those of a server.
+const PACKAGES: [&str; 2] = ["mcp-tasks-types/fuzz", "mcp-tasks/fuzz"];
 const USAGE: &str = "usage: cargo xtask fuzz [--seconds N] [TARGET...]";
 const SECONDS: u32 = 60;
 
@@ -78,16 +79,26 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
         Ok(host) => host,
         Err(fault) => return reported(Err(fault)),
     };
-    // With a target named, build scripts and macros are built without the flags, which are not for them.
-    let mut build = cargo(&["build", "--release", "--bins", "--manifest-path"]);
-    build
-        .arg(root().join(PACKAGE).join("Cargo.toml"))
-        .args(["--target", &host])
-        .arg("--target-dir")
-        .arg(&folder);
-    build.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\x1f"));
-    if passed_on(&mut build) != ExitCode::SUCCESS {
-        return ExitCode::FAILURE;
+    for package in PACKAGES {
+        let wanted: Vec<String> = match targets_of(&root(), package) {
+            Ok(targets) => targets.into_iter().filter(|target| chosen.contains(target)).collect(),
+            Err(fault) => return reported(Err(fault)),
+        };
+        if wanted.is_empty() {
+            continue;
+        }
+        // With a target named, build scripts and macros are built without the flags, which are not for them.
+        let mut build = cargo(&["build", "--release", "--manifest-path"]);
+        build
+            .arg(root().join(package).join("Cargo.toml"))
+            .args(["--target", &host])
+            .arg("--target-dir")
+            .arg(&folder);
+        build.args(wanted.iter().flat_map(|target| ["--bin", target]));
+        build.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\x1f"));
+        if passed_on(&mut build) != ExitCode::SUCCESS {
+            return ExitCode::FAILURE;
+        }
     }
     let programs = folder.join(host).join("release");
     let at_once = thread::available_parallelism().map_or(1, usize::from);
@@ -118,9 +129,16 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     if all_is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The names of all targets: the files of the folder.
+/// The names of all targets.
 fn targets(root: &Path) -> Result<Vec<String>, String> {
-    let files = sorted(&root.join(PACKAGE).join("fuzz_targets"))?;
+    let of_each =
+        PACKAGES.map(|package| targets_of(root, package)).into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(of_each.concat())
+}
+
+/// The names of a package's targets: the files of its folder.
+fn targets_of(root: &Path, package: &str) -> Result<Vec<String>, String> {
+    let files = sorted(&root.join(package).join("fuzz_targets"))?;
     let names = files.iter().filter_map(|file| file.file_stem());
     Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
 }
@@ -240,35 +258,87 @@ fn samples_of(root: &Path, target: &str) -> Result<Vec<(String, String)>, String
         .collect()
 }
 
-/// The inputs that a target begins with, and names for them. One of `types_` names the type on a line of its own; the
-/// others are messages.
+/// The inputs that a target begins with, and names for them. One of `types_` names the type on a line of its own, one of
+/// `http_` has headers before the message; the others are messages.
 fn seeds(target: &str, samples: &[(String, String)]) -> Vec<(String, String)> {
+    let seed = |name: &str, message: &str| match target.split('_').next() {
+        Some("types") => Some(format!("{name}\n{message}")),
+        _ if !(message.contains("\"jsonrpc\"") || message.contains("\"method\"")) => None,
+        Some("http") => Some(with_headers(message)),
+        _ => Some(message.to_owned()),
+    };
     let mut out = Vec::new();
     for (verdict, text) in samples {
         for (number, line) in text.lines().enumerate() {
             let Some((name, value)) = type_and_value(line) else { continue };
-            let seed = match target.starts_with("types_") {
-                true => format!("{name}\n{value}"),
-                false if value.contains("\"jsonrpc\"") || value.contains("\"method\"") => value.to_owned(),
-                false => continue,
-            };
-            out.push((format!("{verdict}-{number:04}"), seed));
+            out.extend(seed(name, value).map(|seed| (format!("{verdict}-{number:04}"), seed)));
         }
     }
-    for (case, text) in odd_messages() {
-        let name = if target.starts_with("types_") { "JSONRPCNotification\n" } else { "" };
-        out.push((case.to_owned(), format!("{name}{text}")));
-    }
+    let odd = odd_messages().into_iter().chain(if is_of_a_server(target) { calls() } else { Vec::new() });
+    out.extend(odd.filter_map(|(case, text)| Some((case.to_owned(), seed("JSONRPCNotification", &text)?))));
     out
+}
+
+fn is_of_a_server(target: &str) -> bool {
+    target.starts_with("http_") || target.starts_with("stdio_")
+}
+
+/// The headers that belong to a message, a blank line, and the message.
+fn with_headers(message: &str) -> String {
+    let string = |member: &str| {
+        let (_, rest) = message.split_once(&format!("\"{member}\":\""))?;
+        rest.split('"').next()
+    };
+    let mut head = String::from("MCP-Protocol-Version: 2026-07-28\r\n");
+    if let Some(method) = string("method") {
+        head.push_str(&format!("Mcp-Method: {method}\r\n"));
+    }
+    if let Some(name) = string("taskId").or_else(|| string("name")) {
+        head.push_str(&format!("Mcp-Name: {name}\r\n"));
+    }
+    format!("{head}\r\n{message}")
+}
+
+/// Requests to the tools of the server that is fuzzed, as a client sends them.
+fn calls() -> Vec<(&'static str, String)> {
+    const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
+    let request = |method: &str, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params},{META}}}}}"#)
+    };
+    vec![
+        ("call-add", request("tools/call", r#""name":"add","arguments":{"left":1,"right":2,"words":["a"]}"#)),
+        ("call-echo", request("tools/call", r#""name":"echo","arguments":{"text":"a"}"#)),
+        ("call-ask", request("tools/call", r#""name":"ask","arguments":{}"#)),
+        (
+            "call-ask-answered",
+            request(
+                "tools/call",
+                r#""name":"ask","arguments":{},"inputResponses":{"approve":{"action":"accept","content":{"approved":true}}}"#,
+            ),
+        ),
+        ("get", request("tasks/get", r#""taskId":"tsk_1""#)),
+        ("cancel", request("tasks/cancel", r#""taskId":"tsk_1""#)),
+        (
+            "update",
+            request("tasks/update", r#""taskId":"tsk_1","inputResponses":{"approve":{"action":"decline"}}"#),
+        ),
+        (
+            "listen",
+            request(
+                "subscriptions/listen",
+                r#""notifications":{"taskIds":["tsk_1"],"toolsListChanged":true}"#,
+            ),
+        ),
+    ]
 }
 
 /// Messages that no run would come to by itself in its time: those about as long as an input may be, in which it shows
 /// what takes more than its share of time, and one that says something twice.
-fn odd_messages() -> [(&'static str, String); 4] {
+fn odd_messages() -> Vec<(&'static str, String)> {
     let members: String = (0..4000).map(|number| format!("\"{number}\":[],")).collect();
     let lists = format!("{}{}", "[".repeat(30_000), "]".repeat(30_000));
     let twice = r#"{"jsonrpc":"2.0","id":"\u0061","method":"m","params":{"_meta":{},"_meta":{}}}"#;
-    [
+    vec![
         ("long-members", format!(r#"{{{members}"jsonrpc":"2.0","method":"m"}}"#)),
         ("long-members-refused", format!(r#"{{{members}"jsonrpc":"2.0","method":1}}"#)),
         ("long-lists", format!(r#"{{"jsonrpc":"2.0","method":"m","x":{lists}}}"#)),
@@ -381,18 +451,25 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{MAX_LEN, Outcome, PACKAGE, asked, dictionary, samples_of, seeds, targets, type_and_value};
+    use super::{
+        MAX_LEN, Outcome, PACKAGES, asked, dictionary, samples_of, seeds, targets, type_and_value,
+        with_headers,
+    };
     use crate::run::root;
 
     #[test]
     fn every_generation_has_its_targets_and_they_have_seeds() {
         let names: BTreeSet<String> = targets(&root()).unwrap().into_iter().collect();
-        let manifest = fs::read_to_string(root().join(PACKAGE).join("Cargo.toml")).unwrap();
+        let manifests =
+            PACKAGES.map(|package| fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap());
+        let manifest = manifests.concat();
         let mut expected = BTreeSet::new();
         let folders = fs::read_dir(root().join("samples")).unwrap().map(Result::unwrap);
         for generation in folders.filter(|entry| entry.file_type().unwrap().is_dir()) {
             let generation = generation.file_name().into_string().unwrap().replace('-', "_");
-            for kind in ["envelope", "types"] {
+            // What a server speaks.
+            let of_a_server: &[&str] = if generation == "2026_07_28" { &["http", "stdio"] } else { &[] };
+            for kind in ["envelope", "types"].iter().chain(of_a_server) {
                 let name = format!("{kind}_{generation}");
                 assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
                 let seeds = seeds(&name, &samples_of(&root(), &name).unwrap());
@@ -411,6 +488,13 @@ mod tests {
         assert_eq!(type_and_value(line), Some(("Task", r#"{"x":{},"value":"a"}"#)));
         let words = dictionary(&[("accept".to_owned(), line.to_owned())]);
         assert!(words.contains(r#""\x22value\x22""#), "{words}");
+    }
+
+    #[test]
+    fn a_message_gets_the_headers_that_repeat_it() {
+        let message = r#"{"method":"tasks/get","params":{"taskId":"a","name":"b"}}"#;
+        let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tasks/get\r\nMcp-Name: a\r\n\r\n";
+        assert_eq!(with_headers(message), format!("{headers}{message}"));
     }
 
     #[test]

@@ -45,7 +45,7 @@ usage: cargo xtask COMMAND
   bench engine        polls, creation and durable writes beside what they cannot be faster than
   bench http          the same over HTTP, beside a bare handler and another server
   fuzz [--seconds N] [TARGET...]
-                      random bytes against the types, a minute each
+                      random bytes against types and transports, a minute each
   demo                drive the example server through the reference sequence
   torture --store KIND [--replicas N] [--seconds S] [--seed X] [--broken]
                       load servers that are killed, and hold the outcome against the promises
