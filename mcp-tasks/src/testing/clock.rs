@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use mcp_tasks_types::{TaskId, Timestamp};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::BoxFuture;
 use crate::clock::{Clock, Ids};
@@ -17,13 +17,19 @@ pub struct ManualClock {
     now: AtomicI64,
     sleepers: Mutex<BTreeMap<(i64, u64), oneshot::Sender<()>>>,
     next: AtomicU64,
+    came: Notify,
 }
 
 impl ManualClock {
     /// A clock that shows `now`.
     #[must_use]
     pub fn new(now: &Timestamp) -> Self {
-        Self { now: AtomicI64::new(now.unix_millis()), sleepers: Mutex::default(), next: AtomicU64::new(0) }
+        Self {
+            now: AtomicI64::new(now.unix_millis()),
+            sleepers: Mutex::default(),
+            next: AtomicU64::new(0),
+            came: Notify::new(),
+        }
     }
 
     /// Moves the time on and wakes everybody whose deadline has come, the earliest first.
@@ -38,6 +44,11 @@ impl ManualClock {
             // A sleeper that was dropped in the meantime has nobody to wake.
             let _ = sender.send(());
         }
+    }
+
+    /// Waits for somebody who sleeps, or comes back at once if one came since the last time.
+    pub(crate) async fn sleeper_came(&self) {
+        self.came.notified().await;
     }
 
     /// The deadline of the next sleeper that is still waiting.
@@ -74,6 +85,7 @@ impl Clock for ManualClock {
         let (sender, receiver) = oneshot::channel();
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         sleepers.insert((deadline.unix_millis(), turn), sender);
+        self.came.notify_one();
         Box::pin(async move {
             if receiver.await.is_err() {
                 // The clock is gone, and with it the time that was waited for.

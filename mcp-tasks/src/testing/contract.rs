@@ -3,15 +3,12 @@
 mod concurrent;
 mod faults;
 mod limits;
+mod run;
 mod shared;
 mod world;
 
-use std::cell::Cell;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 
 use mcp_tasks_types::{RawJson, RawObject, TaskId, Timestamp};
 
@@ -27,11 +24,11 @@ use faults::{
     step_whose_answer_is_lost_is_recorded_once, write_whose_answer_is_lost_is_done_once,
 };
 use limits::{
-    freed_task_is_told_as_claimable, large_record_is_kept_whole, listener_that_fell_behind_is_told,
-    question_is_due_in_its_time, unknown_id_is_not_found_whatever_it_is,
+    freed_task_is_told_as_claimable, keys_are_kept_up_to_their_limit, large_record_is_kept_whole,
+    listener_that_fell_behind_is_told, question_is_due_in_its_time, unknown_id_is_not_found_whatever_it_is,
 };
+use run::{checked, checked_apart, count_case};
 use shared::two_stores_at_once_are_one_place;
-use tokio::sync::oneshot;
 
 use super::{Backend, Kept, Violation};
 use crate::lifecycle::{Event, apply};
@@ -45,20 +42,7 @@ use crate::store::{Change, Claim, Parts, Store, StoreError, StoreErrorKind};
 /// The time at which the suite's records are made; far enough from 1970 to show a confusion of units.
 const NOW: i64 = 1_767_225_600_000;
 
-/// How long a rule may take on the slowest of disks; one that waits longer waits for ever.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 type Checked = Result<(), String>;
-
-tokio::task_local! {
-    /// How much the rule that runs in this task has looked at.
-    static CASES: Cell<u64>;
-}
-
-/// Counts one more case. Tasks that a rule spawns count nothing.
-fn count_case() {
-    let _ = CASES.try_with(|cases| cases.set(cases.get() + 1));
-}
 
 /// Ends the rule with a message when what is claimed is not so.
 macro_rules! ensure {
@@ -72,36 +56,6 @@ macro_rules! ensure {
     };
 }
 use ensure;
-
-/// Checks one rule and gives the number of its cases.
-async fn checked(rule: &'static str, run: impl Future<Output = Checked>) -> Result<u64, Violation> {
-    let counted = CASES.scope(Cell::new(0), async {
-        let checked = run.await;
-        checked.map(|()| CASES.with(Cell::get))
-    });
-    let checked = in_time(counted).await;
-    let checked = checked.unwrap_or_else(|| Err(format!("it does not come to an end in {PATIENCE:?}")));
-    checked.map_err(|message| Violation { rule, message })
-}
-
-/// What comes in time. The time is kept by a thread, since the runtime of the tests need not have a clock.
-async fn in_time<T>(work: impl Future<Output = T>) -> Option<T> {
-    let (stop, stopped) = mpsc::channel::<()>();
-    let (tell, over) = oneshot::channel();
-    thread::spawn(move || {
-        if stopped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            // If nobody listens, the work was faster.
-            let _ = tell.send(());
-        }
-    });
-    let done = tokio::select! {
-        biased;
-        done = work => Some(done),
-        _ = over => None,
-    };
-    drop(stop);
-    done
-}
 
 /// A rule on its way, made in a frame of its own: all of them beside each other are too much for a thread's stack.
 fn boxed<'b, B, F: Future<Output = Checked>>(rule: impl FnOnce(&'b B) -> F, backend: &'b B) -> Pin<Box<F>> {
@@ -118,21 +72,20 @@ macro_rules! rules {
         /// or are behind, in the order in which they are checked, after [`RULES`].
         pub const ENGINE_RULES: &[&str] = &[$(stringify!($of_engine)),+];
 
-        /// Checks every rule, each on a place of its own, and tells how much was looked at. Needs a tokio runtime.
+        /// Checks every rule, each on a place of its own, and tells how much was looked at. Needs a tokio runtime. On one
+        /// of several threads, what is done at once is done in parallel as well. The rules about engines have a thread
+        /// and a runtime of their own, since they drive a clock: how busy the machine is makes no difference to them.
         ///
         /// # Errors
         ///
         /// The first rule that does not hold, or that does not come to an end.
-        pub async fn store_contract<B: Backend>(fresh: impl Fn() -> B) -> Result<Kept, Violation> {
+        pub async fn store_contract<B: Backend + 'static>(fresh: impl Fn() -> B) -> Result<Kept, Violation> {
             let mut kept = Kept::default();
             $(
                 let backend = fresh();
                 kept.add(checked(stringify!($of_store), boxed($of_store, &backend)).await?);
             )+
-            $(
-                let backend = fresh();
-                kept.add(checked(stringify!($of_engine), boxed($of_engine, &backend)).await?);
-            )+
+            $(kept.add(checked_apart(stringify!($of_engine), fresh(), $of_engine::<B>).await?);)+
             Ok(kept)
         }
     };
@@ -173,6 +126,7 @@ store {
     opening_again_ends_all_leases,
     closed_store_gives_its_place_back,
     large_record_is_kept_whole,
+    keys_are_kept_up_to_their_limit,
 }
 engine {
     handle_is_withheld_until_a_read_finds_the_task,

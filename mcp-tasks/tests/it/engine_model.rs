@@ -23,6 +23,9 @@ use serde_json::{Value, json};
 use crate::processes::{Processes, View};
 use crate::support::{accept, answers, say};
 
+/// How long what has to come may take on a busy machine.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+
 const TTL_MS: u64 = 60_000;
 const RETAIN_MS: u64 = 20_000;
 const TOMBSTONE_MS: u64 = 20_000;
@@ -465,15 +468,16 @@ impl<B: Backend> World<'_, B> {
             let id: &TaskId = &task.record.id;
             let mut found = String::new();
             let wanted = if task.removed { "removed".to_owned() } else { seen(&task.record) };
-            // Stores on disk take their time, which no clock tells.
-            for _ in 0..200 {
-                self.processes.settle().await;
-                let stored = self.processes.store.load(id, Parts::Whole).await.unwrap();
-                found = stored.map_or("removed".to_owned(), |record| seen(&record));
-                if found == wanted {
-                    break;
+            // Stores on disk, and news from a database, take their time, which no clock of ours tells.
+            let coming = async {
+                while found != wanted {
+                    self.processes.settle().await;
+                    let stored = self.processes.store.load(id, Parts::Whole).await.unwrap();
+                    found = stored.map_or("removed".to_owned(), |record| seen(&record));
                 }
-            }
+            };
+            // What has not come by then is told below.
+            let _ = tokio::time::timeout(PATIENCE, coming).await;
             prop_assert_eq!(&found, &wanted, "{} after {:?}", id, after);
             let Some((engine, _)) = self.workers.iter().flatten().next() else { continue };
             let stranger = engine.get(&Owner::new("tenant", "mallory"), id).await.unwrap_err();

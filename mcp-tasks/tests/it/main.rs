@@ -19,6 +19,7 @@ mod engine_outages;
 mod engine_outcome;
 mod engine_panics;
 mod engine_restart;
+mod engine_rules;
 #[cfg(feature = "sqlite")]
 mod engine_sqlite;
 #[cfg(all(feature = "http", feature = "stdio", feature = "macros"))]

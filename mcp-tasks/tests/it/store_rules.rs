@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_tasks::record::StepRecord;
-use mcp_tasks::store::{Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts};
+use mcp_tasks::store::{Change, ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, check_keys};
 use mcp_tasks::testing::{Backend, RULES, reopened, store_contract};
 use mcp_tasks::types::{TaskId, Timestamp};
 use mcp_tasks::{MemoryStore, Owner, SharedRecord, Store, StoreError, TaskRecord, forward_store};
@@ -45,10 +45,11 @@ enum Flaw {
     StartsTokensAnew,
     WritesNowhereWhenClosed,
     CutsText,
+    TakesLongKeys,
 }
 
 /// Each flaw with the rule that finds it. Those before it in the contract hold nevertheless.
-const TABLE: [(Flaw, &str); 32] = [
+const TABLE: [(Flaw, &str); 33] = [
     (Flaw::LosesParameters, "inserted_record_is_read_back_whole"),
     (Flaw::LoadsAlwaysWhole, "head_comes_without_params_and_steps"),
     (Flaw::KnowsOneMethod, "method_may_be_any"),
@@ -81,6 +82,7 @@ const TABLE: [(Flaw, &str); 32] = [
     (Flaw::StartsTokensAnew, "opening_again_ends_all_leases"),
     (Flaw::WritesNowhereWhenClosed, "closed_store_gives_its_place_back"),
     (Flaw::CutsText, "large_record_is_kept_whole"),
+    (Flaw::TakesLongKeys, "keys_are_kept_up_to_their_limit"),
 ];
 
 #[tokio::test]
@@ -212,6 +214,9 @@ impl Flawed {
 impl Store for Flawed {
     async fn insert(&self, record: TaskRecord) -> Result<SharedRecord, StoreError> {
         if self.has(Flaw::WritesNowhereWhenClosed) && self.closed.load(Ordering::SeqCst) {
+            return Ok(record.into());
+        }
+        if self.has(Flaw::TakesLongKeys) && check_keys(&record).is_err() {
             return Ok(record.into());
         }
         self.ids.lock().unwrap().push(record.id.clone());

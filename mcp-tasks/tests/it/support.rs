@@ -34,7 +34,7 @@ pub(crate) fn say(line: &str) {
 }
 
 /// The store keeps the contract; says with how many rules and cases.
-pub(crate) async fn keeps_the_contract<B: Backend>(store: &str, fresh: impl Fn() -> B) {
+pub(crate) async fn keeps_the_contract<B: Backend + 'static>(store: &str, fresh: impl Fn() -> B) {
     let kept = store_contract(fresh).await.unwrap();
     // Of the two rules about processes at once and after each other, one is for this store.
     assert_eq!(kept.skipped, 1, "{kept}");

@@ -280,6 +280,8 @@ pub(super) async fn missed_changes_are_made_good<B: Backend>(backend: &B) -> Che
             break;
         }
     }
+    // A read that an earlier change brought about must not see the wish.
+    world.pass(0, &views).await;
     two.lose_changes();
     told(first.cancel(&world.owner, &created.id, None).await, "cancelling")?;
     world.pass(5_000, &views).await;

@@ -1,15 +1,17 @@
-//! Rules about what is large, strange or late: sizes, ids from outside, listeners that sleep, deadlines of questions.
+//! Rules about what is large, strange or late: sizes, keys, ids from outside, listeners that sleep, deadlines of questions.
 
 use std::sync::Arc;
 
 use mcp_tasks_types::{RawJson, TaskId};
 
 use super::{
-    Checked, at, claim_by, ensure, expect_equal, full, load, object, open, raw, record, told, write,
+    Checked, at, claim_by, ensure, expect_equal, expect_error, full, load, object, open, raw, record, told,
+    write,
 };
 use crate::lifecycle::{Event, Outcome};
+use crate::owner::Owner;
 use crate::record::{InputRecord, Lease, StepRecord, TaskRecord};
-use crate::store::{Change, Changes, Claim, Parts, Store};
+use crate::store::{Change, Changes, Claim, MAX_KEY_BYTES, Parts, Store, StoreErrorKind};
 use crate::testing::Backend;
 
 async fn expect_told(changes: &mut Changes, id: &str, claimable: bool, what: &str) -> Checked {
@@ -169,4 +171,50 @@ pub(super) async fn large_record_is_kept_whole<B: Backend>(backend: &B) -> Check
         read.steps.len()
     );
     Ok(())
+}
+
+/// One limit for all stores, so that a program which works with one of them works with every other one.
+pub(super) async fn keys_are_kept_up_to_their_limit<B: Backend>(backend: &B) -> Checked {
+    let store = open(backend).await?;
+    // Letters of four bytes; two that take two places each, wherever they stand; and one that is too much.
+    let half = "😀".repeat(MAX_KEY_BYTES / 8);
+    let longest = format!("{}{}{}", "\0\u{1}", "x".repeat(MAX_KEY_BYTES / 2 - 4), half);
+    let of_owner = (MAX_KEY_BYTES / 2, MAX_KEY_BYTES / 2 + 1);
+    let owner = |letters: usize| Owner::new(half.as_str(), "p".repeat(letters));
+    let kept = TaskRecord {
+        id: longest.as_str().into(),
+        owner: owner(of_owner.0),
+        same_call: Some(longest.clone()),
+        ..record("")
+    };
+    told(store.insert(kept.clone()).await).map_err(|err| format!("keys of {MAX_KEY_BYTES} bytes: {err}"))?;
+    let claimed = told(store.claim(claim_by("one", 0, 100)).await)?.pop().ok_or("nothing was claimed")?;
+    let step = |name: &str| StepRecord::new(name, "print", RawJson::null());
+    told(store.append_step(&kept.id, 1, step(&longest)).await)?;
+    drop(store);
+    let store = open(backend).await?;
+    let read = load(&store, &longest, Parts::Whole).await?;
+    ensure!((&read.id, &read.owner) == (&kept.id, &kept.owner), "long keys were read as {:?}", read.id);
+    ensure!(read.steps == [step(&longest)], "the step with a long name is {:?}", read.steps);
+    let found = told(store.find_call(&longest).await)?;
+    ensure!(found.is_some_and(|found| found.id == kept.id), "a long call is not found");
+    let page = told(store.list(Some(&kept.owner), None, 9).await)?;
+    ensure!(page.records.len() == 1, "an owner with a long name has {} tasks", page.records.len());
+    let longer = format!("{longest}x");
+    let too_long = [
+        ("id", TaskRecord { id: longer.as_str().into(), ..record("") }),
+        ("owner", TaskRecord { owner: owner(of_owner.1), ..record("tsk_2") }),
+        ("call", TaskRecord { same_call: Some(longer.clone()), ..record("tsk_3") }),
+        ("step", TaskRecord { steps: vec![step(&longer)], ..record("tsk_4") }),
+    ];
+    for (what, record) in too_long {
+        let refused = store.insert(record).await;
+        expect_error(refused, StoreErrorKind::Refused, &format!("an insert with too long a key ({what})"))?;
+    }
+    let all = told(store.list(None, None, 9).await)?;
+    ensure!(all.records.len() == 1, "{} records are kept instead of 1", all.records.len());
+    let lease_is_over = told(store.claim(claim_by("two", 100, 200)).await)?.pop();
+    let token = lease_is_over.map_or(claimed.fence, |record| record.fence);
+    let refused = store.append_step(&kept.id, token, step(&longer)).await;
+    expect_error(refused, StoreErrorKind::Refused, "a step with too long a name")
 }

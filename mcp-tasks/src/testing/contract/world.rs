@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
 
 use mcp_tasks_types::v2026_07_28::CallToolResult;
 use mcp_tasks_types::{Map, RawJson, RawObject};
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::open;
+use super::run::in_time;
 use crate::clock::Clock;
 use crate::engine::{Engine, NewTask};
 use crate::error::{ArgumentError, EngineError, ToolError};
@@ -29,8 +31,8 @@ use crate::{BoxFuture, macro_support};
 /// How often everybody else gets their turn before nothing more is expected of them.
 const TURNS: u32 = 64;
 
-/// How often, when there is nothing left that could happen.
-const LAST_TURNS: u32 = 200_000;
+/// How long what is on its way from outside, as news from a database, may be on its way.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One process's view of the store.
 pub(super) type View<S> = Arc<FaultyStore<Arc<S>>>;
@@ -85,7 +87,7 @@ impl<S: Store> World<S> {
     ) -> Result<T, String> {
         let end = self.now() + millis;
         let mut work = pin!(work);
-        let (mut turns, mut last_turns) = (0, 0);
+        let mut turns = 0;
         loop {
             if let Poll::Ready(done) = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
                 return Ok(done);
@@ -101,8 +103,23 @@ impl<S: Store> World<S> {
                     turns = 0;
                     self.clock.advance((next.unix_millis() - self.now()).unsigned_abs());
                 }
-                _ if last_turns < LAST_TURNS => last_turns += 1,
-                _ => return Err(format!("{what} does not come within {millis} ms")),
+                // Nothing is left that the time would bring: either it is on its way, or something else is that waits for
+                // the time in its turn.
+                _ => {
+                    turns = 0;
+                    let last = async {
+                        tokio::select! {
+                            biased;
+                            done = &mut work => Some(done),
+                            () = self.clock.sleeper_came() => None,
+                        }
+                    };
+                    match in_time(PATIENCE, || 0, last).await {
+                        Some(Some(done)) => return Ok(done),
+                        Some(None) => {}
+                        None => return Err(format!("{what} does not come within {millis} ms")),
+                    }
+                }
             }
         }
     }
