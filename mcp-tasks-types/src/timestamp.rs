@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -22,7 +23,8 @@ use serde::{Deserialize, Serialize, Serializer};
 /// ```
 #[derive(Clone)]
 pub struct Timestamp {
-    text: Box<str>,
+    /// Shared, since what is told of a task repeats its times.
+    text: Arc<str>,
     seconds: i64,
     nanos: u32,
 }
@@ -68,11 +70,21 @@ impl Timestamp {
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (year, month, day) = civil(days);
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
-        if fraction != 0 {
-            text.push_str(&format!(".{fraction:03}"));
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        put_digits(&mut text[..4], year);
+        put_digits(&mut text[5..7], month);
+        put_digits(&mut text[8..10], day);
+        put_digits(&mut text[11..13], hour);
+        put_digits(&mut text[14..16], minute);
+        put_digits(&mut text[17..19], second);
+        put_digits(&mut text[20..23], fraction);
+        let mut length = text.len();
+        if fraction == 0 {
+            text[19] = b'Z';
+            length = 20;
         }
-        text.push('Z');
+        // Digits and signs, all of them ASCII.
+        let text = String::from_utf8_lossy(&text[..length]);
         let nanos = u32::try_from(fraction).unwrap_or(0) * 1_000_000;
         Self { text: text.into(), seconds, nanos }
     }
@@ -87,6 +99,14 @@ impl Timestamp {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+}
+
+/// Fills the text with the last digits of a number that is not negative.
+fn put_digits(text: &mut [u8], mut number: i64) {
+    for digit in text.iter_mut().rev() {
+        *digit = b'0' + u8::try_from(number % 10).unwrap_or(0);
+        number /= 10;
     }
 }
 
