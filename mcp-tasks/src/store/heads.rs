@@ -5,7 +5,7 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher as _, BuildHasherDefault, Hash, Hasher, RandomState};
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -40,6 +40,8 @@ const PARTS: usize = 64;
 /// poll at the same time do not even write to the same lines of memory, which would cost more than all the rest.
 #[derive(Debug)]
 pub(super) struct ById {
+    /// Has a key, since ids can come from clients.
+    hashes: RandomState,
     parts: [Part; PARTS],
 }
 
@@ -50,18 +52,67 @@ struct Part(RwLock<Entries>);
 
 #[expect(
     clippy::disallowed_types,
-    reason = "never iterated; a look-up costs the same however many tasks are kept, and the hash has a key, since ids \
-              can come from clients"
+    reason = "never iterated; a look-up costs the same however many tasks are kept"
 )]
-type Entries = std::collections::HashSet<Entry>;
+type Entries = std::collections::HashSet<Entry, BuildHasherDefault<AsItIs>>;
 
-/// A head that is found by its id: the id inside, so that looking it up touches no copy of it elsewhere.
+/// A head that is found by its id: the id inside, so that looking it up touches no copy of it elsewhere, and its hash
+/// beside it, so that a table that grows touches no head.
 #[derive(Debug)]
-struct Entry(SharedRecord);
+struct Entry {
+    hash: u64,
+    head: SharedRecord,
+}
+
+/// What is looked for: an id and its hash.
+trait Key {
+    fn hash(&self) -> u64;
+    fn id(&self) -> &TaskId;
+}
+
+impl Key for Entry {
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    fn id(&self) -> &TaskId {
+        &self.head.id
+    }
+}
+
+impl Key for (u64, &TaskId) {
+    fn hash(&self) -> u64 {
+        self.0
+    }
+
+    fn id(&self) -> &TaskId {
+        self.1
+    }
+}
+
+impl<'a> Borrow<dyn Key + 'a> for Entry {
+    fn borrow(&self) -> &(dyn Key + 'a) {
+        self
+    }
+}
+
+impl PartialEq for dyn Key + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash() == other.hash() && self.id() == other.id()
+    }
+}
+
+impl Eq for dyn Key + '_ {}
+
+impl Hash for dyn Key + '_ {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash());
+    }
+}
 
 impl PartialEq for Entry {
     fn eq(&self, other: &Self) -> bool {
-        self.0.id == other.0.id
+        self.hash == other.hash && self.head.id == other.head.id
     }
 }
 
@@ -69,43 +120,61 @@ impl Eq for Entry {}
 
 impl Hash for Entry {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.id.hash(state);
+        state.write_u64(self.hash);
     }
 }
 
-impl Borrow<TaskId> for Entry {
-    fn borrow(&self) -> &TaskId {
-        &self.0.id
+/// Takes one number for its hash, since it is one.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 << 8) | u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 }
 
 impl Default for ById {
     fn default() -> Self {
-        Self { parts: std::array::from_fn(|_| Part::default()) }
+        Self { hashes: RandomState::new(), parts: std::array::from_fn(|_| Part::default()) }
     }
 }
 
 impl ById {
-    fn part(&self, id: &TaskId) -> &Part {
-        // The end of an id is its most random part. Ids that are chosen to share a part make it no worse than one lock
-        // for all: inside, the hash has a key.
-        let bytes = id.as_str().as_bytes();
-        let end = bytes.iter().rev().take(8).fold(0_u64, |hash, byte| (hash << 8) | u64::from(*byte));
-        let part = end.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PARTS.ilog2());
-        &self.parts[usize::try_from(part).unwrap_or_default() % PARTS]
+    fn hash(&self, id: &TaskId) -> u64 {
+        self.hashes.hash_one(id)
+    }
+
+    fn part(&self, hash: u64) -> &Part {
+        // From its middle: the tables inside go by both ends of it.
+        &self.parts[usize::try_from(hash >> 32).unwrap_or_default() % PARTS]
     }
 
     pub(super) fn get(&self, id: &TaskId) -> Option<SharedRecord> {
-        self.part(id).read().get(id).map(|Entry(head)| Arc::clone(head))
+        let hash = self.hash(id);
+        let part = self.part(hash).read();
+        part.get(&(hash, id) as &dyn Key).map(|entry| Arc::clone(&entry.head))
     }
 
     /// Puts a head and gives the one that was in its place.
     fn put(&self, head: SharedRecord) -> Option<SharedRecord> {
-        self.part(&head.id).write().replace(Entry(head)).map(|Entry(before)| before)
+        let hash = self.hash(&head.id);
+        self.part(hash).write().replace(Entry { hash, head }).map(|entry| entry.head)
     }
 
     fn remove(&self, id: &TaskId) -> Option<SharedRecord> {
-        self.part(id).write().take(id).map(|Entry(head)| head)
+        let hash = self.hash(id);
+        self.part(hash).write().take(&(hash, id) as &dyn Key).map(|entry| entry.head)
     }
 }
 
@@ -120,18 +189,23 @@ impl Part {
     }
 }
 
-/// When it is whose turn to be taken up.
-pub(super) fn turn(record: &TaskRecord) -> Option<Turn> {
-    Some((record.claimable_millis()?, record.created_at.unix_millis(), record.id.clone()))
+/// When it is whose turn to be taken up, but for the id.
+pub(super) fn turn(record: &TaskRecord) -> Option<(i64, i64)> {
+    Some((record.claimable_millis()?, record.created_at.unix_millis()))
 }
 
-/// Moves a task in an index, if its place there changes.
-fn moved<T: Ord>(before: Option<T>, after: Option<T>, index: &mut BTreeSet<T>) {
+/// Moves a task in an index, if what it is there by changes.
+fn moved<K: PartialEq, T: Ord>(
+    before: Option<K>,
+    after: Option<K>,
+    place: impl Fn(K) -> T,
+    index: &mut BTreeSet<T>,
+) {
     if before != after {
         if let Some(before) = before {
-            index.remove(&before);
+            index.remove(&place(before));
         }
-        index.extend(after);
+        index.extend(after.map(place));
     }
 }
 
@@ -203,16 +277,18 @@ impl Heads {
 
     /// Lets the indexes follow from one head to the next. Most of what is in them does not change in a task's life.
     fn index(&mut self, before: Option<&TaskRecord>, after: Option<&TaskRecord>) {
-        let due = |head: &TaskRecord| Some((head.due_millis()?, head.id.clone()));
-        moved(before.and_then(due), after.and_then(due), &mut self.due);
-        moved(before.and_then(turn), after.and_then(turn), &mut self.claimable);
-        let call = |head: Option<&TaskRecord>| head.and_then(|head| head.same_call.clone());
-        let (call_before, call_after) = (call(before), call(after));
+        let Some(id) = after.or(before).map(|head| &head.id) else { return };
+        let due = TaskRecord::due_millis;
+        moved(before.and_then(due), after.and_then(due), |at| (at, id.clone()), &mut self.due);
+        let place = |(lease_end, created_at)| (lease_end, created_at, id.clone());
+        moved(before.and_then(turn), after.and_then(turn), place, &mut self.claimable);
+        let call = |head: &TaskRecord| head.same_call.clone();
+        let (call_before, call_after) = (before.and_then(call), after.and_then(call));
         if call_before != call_after {
             if let Some(call) = call_before {
                 self.calls.remove(&call);
             }
-            self.calls.extend(call_after.zip(after.map(|head| head.id.clone())));
+            self.calls.extend(call_after.map(|call| (call, id.clone())));
         }
         let live = |head: Option<&TaskRecord>| head.is_some_and(|head| !head.state.is_terminal());
         let owner = after.or(before).map(|head| &head.owner);

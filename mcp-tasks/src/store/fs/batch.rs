@@ -331,8 +331,11 @@ impl Batch {
         let free = free.filter(|(_, _, id)| !seen.contains(id) && !is_prepared(id)).take(count).cloned();
         let prepared = state.done.heads.iter().filter(|(id, _)| !state.job.heads.contains_key(*id));
         let prepared = prepared.chain(&state.job.heads).filter_map(|(_, change)| change.head.as_ref());
-        let prepared = prepared.filter_map(|head| heads::turn(head));
-        let prepared = prepared.filter(|(lease_end, _, id)| *lease_end <= now && !seen.contains(id));
+        let turn = |head: &SharedRecord| {
+            let (lease_end, created_at) = heads::turn(head)?;
+            (lease_end <= now && !seen.contains(&head.id)).then(|| (lease_end, created_at, head.id.clone()))
+        };
+        let prepared = prepared.filter_map(turn);
         let mut free: Vec<Turn> = free.chain(prepared).collect();
         free.sort_unstable();
         free.truncate(count);
