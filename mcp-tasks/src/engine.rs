@@ -26,6 +26,7 @@ mod timer;
 mod trouble;
 mod update;
 mod watch;
+mod watched;
 
 use std::fmt;
 use std::sync::Arc;

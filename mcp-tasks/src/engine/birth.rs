@@ -1,10 +1,11 @@
 //! The moment in which a call becomes a task: its record is stored when the body first needs it or the grace is over,
 //! and never when the body ends before.
 
-use tokio::sync::{Mutex, MutexGuard, oneshot, watch};
+use tokio::sync::{Mutex, MutexGuard, oneshot};
 
 use super::limits::Place;
 use super::supervise::End;
+use super::watched::Watched;
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub(super) enum Stage {
 /// Whether the task of a run is stored.
 #[derive(Debug)]
 pub(super) struct Birth {
-    stage: watch::Sender<Stage>,
+    stage: Watched<Stage>,
     /// The task's place, held while it is decided, and while the record changes that is not stored yet.
     deciding: Mutex<Option<Place>>,
 }
@@ -28,16 +29,16 @@ pub(super) struct Birth {
 impl Birth {
     /// Of a task that is stored, or of what never becomes one.
     pub(super) fn over() -> Self {
-        Self { stage: watch::Sender::new(Stage::Stored), deciding: Mutex::default() }
+        Self { stage: Watched::new(Stage::Stored), deciding: Mutex::default() }
     }
 
     /// Of a task that may be stored in this place.
     pub(super) fn awaited(place: Place) -> Self {
-        Self { stage: watch::Sender::new(Stage::Pending), deciding: Mutex::new(Some(place)) }
+        Self { stage: Watched::new(Stage::Pending), deciding: Mutex::new(Some(place)) }
     }
 
     pub(super) fn stage(&self) -> Stage {
-        *self.stage.borrow()
+        self.stage.read(|stage| *stage)
     }
 
     pub(super) fn is_pending(&self) -> bool {
@@ -56,7 +57,10 @@ impl Birth {
     pub(super) fn decide(&self, deciding: &mut MutexGuard<'_, Option<Place>>, stage: Stage) {
         // A place that was not used is somebody else's now.
         drop(deciding.take());
-        self.stage.send_replace(stage);
+        self.stage.change(|decided| {
+            *decided = stage;
+            true
+        });
     }
 
     /// Decides that there will be no task, unless it is decided. Gives whether there is none.
@@ -69,8 +73,7 @@ impl Birth {
 
     /// Waits until it is decided.
     pub(super) async fn decided(&self) {
-        // The sender is in `self`; waiting cannot fail.
-        let _ = self.stage.subscribe().wait_for(|stage| *stage != Stage::Pending).await;
+        self.stage.wait(|stage| (*stage != Stage::Pending).then_some(())).await;
     }
 }
 

@@ -210,13 +210,13 @@ impl Core {
         run: Arc<Run>,
         room: &mut Room,
     ) -> Result<Registration, EngineError> {
-        let now = self.now();
+        let now = self.clock.now_millis();
         let id = run.id().clone();
         let mut running = self.running();
         if running.closed {
             return Err(EngineError::shutting_down());
         }
-        self.expect_heartbeat(&running, &now);
+        self.expect_heartbeat(&running, now);
         room.use_one(&mut running);
         let overtaken = running.runs.insert(id, Arc::clone(&run));
         self.count_running(running.runs.len());

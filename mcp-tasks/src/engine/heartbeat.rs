@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use super::core::{Core, Running};
 use super::panic::caught;
 use super::timer::BACK_OFF_MS;
-use crate::clock::after;
+use crate::clock::{after, millis_after};
 use crate::error::with_causes;
 use crate::store::StoreError;
 
@@ -84,10 +84,10 @@ impl Core {
         Ok(Some(next))
     }
 
-    /// Sees to it that something that begins with a lease given at this time has it renewed.
-    pub(super) fn expect_heartbeat(&self, running: &Running, given: &Timestamp) {
+    /// Sees to it that something that begins with a lease given at this time, in milliseconds since 1970, has it renewed.
+    pub(super) fn expect_heartbeat(&self, running: &Running, given: i64) {
         if running.is_idle() {
-            let at = after(given, self.settings.lease_ms / 3).unix_millis();
+            let at = millis_after(given, self.settings.lease_ms / 3);
             self.heartbeat_at.store(at, Ordering::SeqCst);
         }
     }

@@ -97,7 +97,7 @@ impl Core {
         {
             let mut running = self.running();
             if !ids.is_empty() {
-                self.expect_heartbeat(&running, given);
+                self.expect_heartbeat(&running, given.unix_millis());
             }
             running.taking.extend(ids.iter().cloned());
         }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use mcp_tasks_types::{TaskId, Timestamp};
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::Instrument as _;
 
@@ -13,6 +12,7 @@ use super::caller::SharedCaller;
 use super::core::{Core, Patience, Retry, Tool, Unwritten};
 use super::limits::Place;
 use super::storing::not_seen;
+use super::watched::Watched;
 use crate::clock::{after, until};
 use crate::error::{Interrupted, InterruptedKind, with_causes};
 use crate::lifecycle::{Event, IllegalReason, apply};
@@ -29,12 +29,12 @@ pub(crate) struct Run {
     id: TaskId,
     /// None for an ordinary call, which has no record.
     token: Option<u64>,
-    signal: watch::Sender<Signal>,
+    signal: Watched<Signal>,
     /// What the run itself did wrong.
     fault: OnceLock<Fault>,
     birth: Birth,
     /// How many questions are on their way into the record.
-    asking: watch::Sender<usize>,
+    asking: Watched<usize>,
     replay: Mutex<Replay>,
     /// Who waits for the answer of the call, or did.
     caller: Mutex<Option<SharedCaller>>,
@@ -106,9 +106,9 @@ impl Run {
 
     fn new(core: Arc<Core>, tool: Arc<Tool>, record: SharedRecord) -> Self {
         let id = record.id.clone();
-        let signal = watch::Sender::new(Signal { record, stop: None });
+        let signal = Watched::new(Signal { record, stop: None });
         let (fault, birth) = (OnceLock::new(), Birth::over());
-        let asking = watch::Sender::new(0);
+        let asking = Watched::new(0);
         let (replay, caller) = (Mutex::default(), Mutex::default());
         Self { core, tool, id, token: None, signal, fault, birth, asking, replay, caller }
     }
@@ -145,23 +145,23 @@ impl Run {
 
     /// Whether it is the run of a call that is no task, kept or not.
     pub(super) fn is_call(&self) -> bool {
-        self.signal.borrow().record.visibility == Visibility::Inline
+        self.signal.read(|signal| signal.record.visibility == Visibility::Inline)
     }
 
     /// What this process last knew of the task.
     pub(crate) fn record(&self) -> SharedRecord {
-        Arc::clone(&self.signal.borrow().record)
+        self.signal.read(|signal| Arc::clone(&signal.record))
     }
 
     /// Takes note of a newer record, and of what it means for the run.
     pub(super) fn publish(&self, record: &SharedRecord) {
-        self.signal.send_if_modified(|signal| {
+        self.signal.change(|signal| {
             if record.version <= signal.record.version {
                 return false;
             }
             signal.record = Arc::clone(record);
             signal.stop = signal.stop.or_else(|| self.reason_in(record));
-            self.signal.receiver_count() > 0
+            true
         });
     }
 
@@ -188,7 +188,7 @@ impl Run {
 
     /// Ends the run for a reason that is not in the record.
     pub(super) fn stop(&self, reason: InterruptedKind) {
-        self.signal.send_if_modified(|signal| {
+        self.signal.change(|signal| {
             let first = signal.stop.is_none();
             signal.stop.get_or_insert(reason);
             first
@@ -196,7 +196,7 @@ impl Run {
     }
 
     pub(crate) fn interruption(&self) -> Option<InterruptedKind> {
-        self.signal.borrow().stop
+        self.signal.read(|signal| signal.stop)
     }
 
     pub(crate) fn checkpoint(&self) -> Result<(), Interrupted> {
@@ -213,22 +213,11 @@ impl Run {
 
     /// Waits until the record has what is looked for, or the run is over.
     pub(crate) async fn wait<T>(&self, find: impl Fn(&TaskRecord) -> Option<T>) -> Result<T, Interrupted> {
-        let mut signals = self.signal.subscribe();
-        loop {
-            {
-                let signal = signals.borrow_and_update();
-                if let Some(kind) = signal.stop {
-                    return Err(Interrupted::new(kind));
-                }
-                if let Some(found) = find(&signal.record) {
-                    return Ok(found);
-                }
-            }
-            if signals.changed().await.is_err() {
-                // The sender is in `self`; this cannot be.
-                return Err(Interrupted::new(InterruptedKind::Ended));
-            }
-        }
+        let waited = self.signal.wait(|signal| match signal.stop {
+            Some(kind) => Some(Err(Interrupted::new(kind))),
+            None => find(&signal.record).map(Ok),
+        });
+        waited.await
     }
 
     /// Ends the run because of what it did itself; the task fails and says so.
@@ -344,8 +333,7 @@ impl Run {
 
     /// Waits until no question is on its way into the record.
     pub(super) async fn has_asked(&self) {
-        // The sender is in `self`; waiting cannot fail.
-        let _ = self.asking.subscribe().wait_for(|asking| *asking == 0).await;
+        self.asking.wait(|asking| (*asking == 0).then_some(())).await;
     }
 
     /// What a refused write means for the run.
@@ -514,14 +502,20 @@ struct OnItsWay(Arc<Run>);
 
 impl OnItsWay {
     fn new(run: &Arc<Run>) -> Self {
-        run.asking.send_modify(|asking| *asking += 1);
+        run.asking.change(|asking| {
+            *asking += 1;
+            false
+        });
         Self(Arc::clone(run))
     }
 }
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        self.0.asking.send_modify(|asking| *asking = asking.saturating_sub(1));
+        self.0.asking.change(|asking| {
+            *asking = asking.saturating_sub(1);
+            *asking == 0
+        });
     }
 }
 

@@ -14,7 +14,7 @@ use super::panic::caught;
 use super::run::Run;
 use super::trouble::Troubles;
 use crate::BoxFuture;
-use crate::clock::after;
+use crate::clock::{after, millis_after};
 use crate::error::{InterruptedKind, with_causes};
 use crate::lifecycle::Event;
 use crate::record::{SharedRecord, TaskRecord, Visibility};
@@ -230,7 +230,7 @@ impl Core {
                 }
                 let Some(run) = self.run(&id) else {
                     // Whoever works on it may die: by the time its lease ends at the latest, the timer has to know.
-                    self.wake_timer_by(after(&self.now(), self.settings.lease_ms).unix_millis());
+                    self.wake_timer_by(millis_after(self.clock.now_millis(), self.settings.lease_ms));
                     return;
                 };
                 // What was written here is known already.
