@@ -19,7 +19,10 @@ use std::time::{Duration, Instant};
 
 use bare::{bare_file, bare_writer, by_callers};
 use bars::{Goal, Row, report, tell};
-use load::{Amount, CONNECTIONS, Client, Measured, body, call, load, load_with, poll, request, task_id};
+use load::{
+    Amount, CONNECTIONS, Client, Measured, body, call, call_with_progress, load, load_with, poll, request,
+    task_id,
+};
 use servers::Process;
 
 /// Many short turns: what else the machine does then hits all rows alike.
@@ -206,9 +209,10 @@ fn group_commits(
 async fn streams() {
     let ours = Process::start(&["ours", "nested"]);
     let peers = [Process::start(&["rmcp", "nested", "json"]), Process::start(&["rmcp", "nested", "events"])];
+    let plain: Rc<[Vec<u8>]> = [call("tell")].into();
+    let told: Rc<[Vec<u8>]> = [call_with_progress("tell")].into();
+    // That server streams whatever it answers, or nothing of it.
     let list: Rc<[Vec<u8>]> = [request("tools/list", None, r#""x":1"#)].into();
-    let listen: Rc<[Vec<u8>]> =
-        [request("subscriptions/listen", None, r#""notifications":{"toolsListChanged":true}"#)].into();
     let mut rows = [
         Row::of("us", "JSON"),
         Row::of("us", "event stream").at_most(2.0, "JSON"),
@@ -216,8 +220,8 @@ async fn streams() {
         Row::of("us", "rmcp, event stream").beside("rmcp, JSON"),
     ];
     for _ in 0..ROUNDS {
-        rows[0].values.push(load(ours.address, &list, ROUND).await.p99);
-        rows[1].values.push(load(ours.address, &listen, ROUND).await.p99);
+        rows[0].values.push(load(ours.address, &plain, ROUND).await.p99);
+        rows[1].values.push(load(ours.address, &told, ROUND).await.p99);
         rows[2].values.push(load(peers[0].address, &list, ROUND).await.p99);
         rows[3].values.push(load(peers[1].address, &list, ROUND).await.p99);
     }

@@ -28,8 +28,14 @@ pub(crate) struct Measured {
 
 /// A request of the 2026-07-28 revision to `/mcp`, with its headers.
 pub(crate) fn request(method: &str, name: Option<&str>, params: &str) -> Vec<u8> {
-    const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
-    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{META},{params}}}}}"#);
+    request_saying("", method, name, params)
+}
+
+/// The same with more members of `_meta`, each with a comma behind it.
+fn request_saying(meta: &str, method: &str, name: Option<&str>, params: &str) -> Vec<u8> {
+    const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
+    let meta = format!(r#""_meta":{{{meta}{META}}}"#);
+    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{meta},{params}}}}}"#);
     let name = name.map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
     format!(
         "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
@@ -46,6 +52,12 @@ pub(crate) fn poll(id: &str) -> Vec<u8> {
 
 pub(crate) fn call(tool: &str) -> Vec<u8> {
     request("tools/call", Some(tool), &format!(r#""name":"{tool}","arguments":{{}}"#))
+}
+
+/// A call that wants to hear of progress, which makes its answer an event stream.
+pub(crate) fn call_with_progress(tool: &str) -> Vec<u8> {
+    let params = format!(r#""name":"{tool}","arguments":{{}}"#);
+    request_saying(r#""progressToken":1,"#, "tools/call", Some(tool), &params)
 }
 
 /// A connection, and what came on it.

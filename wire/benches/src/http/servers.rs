@@ -73,6 +73,13 @@ async fn finish(ctx: TaskContext) -> Result<String, ToolError> {
     Ok(text())
 }
 
+/// Says how far it is, and gives a text.
+#[task_tool(task = "never")]
+async fn tell(ctx: TaskContext) -> Result<String, ToolError> {
+    ctx.progress(1.0, Some(2.0), Some("half")).await?;
+    Ok(text())
+}
+
 #[tool_type]
 struct Approval {
     approved: bool,
@@ -104,10 +111,9 @@ async fn serve(arguments: &[String]) {
             let store = SqliteStore::open(Path::new(path)).await.expect("a store");
             bound(server().store(store).build().await.expect("a server")).await;
         }
-        // As somebody nests it who has not heard of TCP_NODELAY; subscriptions are over at once, so that each is an event
-        // stream with an end.
+        // As somebody nests it who has not heard of TCP_NODELAY.
         ["ours", "nested"] => {
-            let server = server().max_subscription_ms(0).build().await.expect("a server");
+            let server = server().build().await.expect("a server");
             let endpoint = router(server, HttpOptions::default());
             listen(Router::new().nest_service("/mcp", endpoint), false).await;
         }
@@ -147,6 +153,7 @@ fn server() -> mcp_tasks::server::ServerBuilder {
     Server::builder("bench", "1.0.0")
         .tool::<finish>()
         .tool::<wait>()
+        .tool::<tell>()
         .max_subscriptions_of_owner(2_000)
         .engine(|engine| engine.max_tasks(usize::MAX).max_tasks_of_owner(usize::MAX).max_running(usize::MAX))
 }
