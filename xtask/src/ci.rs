@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 use crate::output::sorted;
-use crate::run::{cargo, root};
+use crate::run::{SKIPPED, cargo, root};
 use crate::test::{ORACLE, fixture};
 use crate::tidy;
 
@@ -40,19 +41,29 @@ pub(crate) fn run() -> ExitCode {
     checks.extend(torture_postgres());
     checks.extend(deny());
     checks.extend(drift());
+    checks.extend(others());
 
     let mut failed = Vec::new();
+    let mut steps = Vec::new();
     for (name, mut check) in checks {
         eprintln!("ci: {name}");
-        match check.status() {
-            Ok(status) if status.success() => {}
-            Ok(_) => failed.push(name),
+        #[expect(clippy::disallowed_methods, reason = "how long a person waits, no decision")]
+        let start = Instant::now();
+        let outcome = match check.status() {
+            Ok(status) if status.success() => "",
+            Ok(status) if status.code() == Some(i32::from(SKIPPED)) => "  skipped, and it says above why",
+            Ok(_) => "  FAILED",
             Err(error) => {
                 eprintln!("ci: cannot start `{}`: {error}", check.get_program().display());
-                failed.push(name);
+                "  FAILED"
             }
+        };
+        steps.push(format!("{:>6} s  {name}{outcome}", start.elapsed().as_secs()));
+        if outcome == "  FAILED" {
+            failed.push(name);
         }
     }
+    eprintln!("ci: how long each step took\n{}", steps.join("\n"));
     if failed.is_empty() {
         eprintln!("ci: everything passed");
         return ExitCode::SUCCESS;
@@ -87,6 +98,23 @@ fn torture_postgres() -> Option<(String, Command)> {
     }
     eprintln!("ci: torture of PostgreSQL skipped: it is not installed");
     None
+}
+
+/// What other people's programs find: the conformance suite and the published clients. They skip themselves where they
+/// cannot be had.
+fn others() -> Vec<(String, Command)> {
+    let mut out = vec![
+        ("conformance tasks".to_owned(), ourselves(&["conformance", "tasks", "--store", "all"])),
+        ("clients".to_owned(), ourselves(&["clients"])),
+    ];
+    #[cfg(unix)]
+    if crate::postgres_cluster::is_installed() {
+        let arguments = ["clients", "--store", "postgres", "--replicas", "2"];
+        out.push(("clients of two replicas".to_owned(), ourselves(&arguments)));
+        return out;
+    }
+    eprintln!("ci: clients of two replicas skipped: PostgreSQL is not installed");
+    out
 }
 
 /// What `deny.toml` says of packages of others, where the program that looks at all of it is at hand.

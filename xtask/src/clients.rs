@@ -7,14 +7,17 @@
 mod proxy;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use self::proxy::Proxy;
 use crate::example::{Place, STORES, Server};
-use crate::run::{cargo, passed_on, root};
+use crate::run::{SKIPPED, cargo, root};
 
 const USAGE: &str =
     "usage: cargo xtask clients [--store memory|sqlite|fs|postgres] [--replicas N] [--rows REGEX]";
+
+/// How the drivers end when they have no clients.
+const NOT_INSTALLED: u8 = 2;
 
 /// The rows of the generation that is served.
 const ROWS: &str = "modern|auto|fastmcp4";
@@ -48,8 +51,19 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
         eprintln!("{USAGE}\n\nSeveral replicas need the store `postgres`.");
         return ExitCode::from(2);
     };
-    match drive(&options) {
-        Ok(ended) => ended,
+    let (drivers, place) = match needs(&options) {
+        Ok(needs) => needs,
+        Err(missing) => {
+            eprintln!("clients skipped: {missing}");
+            return ExitCode::from(SKIPPED);
+        }
+    };
+    match drive(&options, &drivers, &place) {
+        Ok(Some(ended)) => ended,
+        Ok(None) => {
+            eprintln!("clients skipped: they cannot be installed");
+            ExitCode::from(SKIPPED)
+        }
         Err(error) => {
             eprintln!("xtask: {error}");
             ExitCode::FAILURE
@@ -57,11 +71,19 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     }
 }
 
-fn drive(options: &Options) -> Result<ExitCode, String> {
-    let drivers = drivers()?;
-    let Some(place) = Place::of(options.store)? else {
-        return Err("PostgreSQL is not installed".to_owned());
-    };
+/// The drivers and a place for tasks, and that there is what starts the clients.
+fn needs(options: &Options) -> Result<(PathBuf, Place), String> {
+    for program in ["bash", "node", "npm", "python3"] {
+        let mut command = Command::new(program);
+        let started = command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).status();
+        started.map_err(|error| format!("`{program}` does not start: {error}"))?;
+    }
+    let place = Place::of(options.store)?.ok_or("PostgreSQL is not installed")?;
+    Ok((drivers()?, place))
+}
+
+/// What the drivers say; nothing when the clients could not be installed.
+fn drive(options: &Options, drivers: &Path, place: &Place) -> Result<Option<ExitCode>, String> {
     let arguments = ["--store", place.argument(), "--poll-ms", "200"];
     let servers: Vec<Server> =
         (0..options.replicas).map(|_| Server::start("report", &arguments)).collect::<Result<_, _>>()?;
@@ -72,17 +94,18 @@ fn drive(options: &Options) -> Result<ExitCode, String> {
     // The built program itself, since cargo would wait for its own lock.
     command.arg(program("report")?).args(["--stdio", "--store", &place.beside(), "--poll-ms", "200"]);
     command.env("ONLY", &options.rows).env("CLIENTS_DIR", target().join("clients"));
-    Ok(passed_on(&mut command))
+    let ended = command.status().map_err(|error| format!("cannot start bash: {error}"))?;
+    let code = ended.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+    Ok((code != NOT_INSTALLED).then(|| ExitCode::from(code)))
 }
 
 fn drivers() -> Result<PathBuf, String> {
-    let shared = std::env::var_os("MCP_TASKS_SHARED")
-        .ok_or("`MCP_TASKS_SHARED` does not say where the drivers are")?;
-    let drivers = Path::new(&shared).join("tools/clients");
+    let shared = std::env::var_os("MCP_TASKS_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    let drivers = shared.join("tools/clients");
     if drivers.join("run.sh").is_file() {
         Ok(drivers)
     } else {
-        Err(format!("no drivers in `{}`", drivers.display()))
+        Err(format!("no drivers in `{}`, see `MCP_TASKS_SHARED`", drivers.display()))
     }
 }
 

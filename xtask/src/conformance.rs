@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use self::list::{List, Verdict};
 use self::suite::Suite;
 use crate::example::{Place, STORES, Server};
-use crate::run::{reported, root};
+use crate::run::{SKIPPED, reported, root};
 
 const USAGE: &str = "usage: cargo xtask conformance tasks|2026-07-28 [--store memory|sqlite|fs|postgres|all] [--scenario NAME]";
 
@@ -47,7 +47,13 @@ impl Options {
 
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     match Options::parse(arguments) {
-        Some(options) => reported(conform(&options)),
+        Some(options) => match Suite::install(&cache()) {
+            Ok(suite) => reported(conform(&options, &suite)),
+            Err(missing) => {
+                eprintln!("conformance skipped: {missing}");
+                ExitCode::from(SKIPPED)
+            }
+        },
         None => {
             eprintln!("{USAGE}");
             ExitCode::from(2)
@@ -55,16 +61,15 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     }
 }
 
-fn conform(options: &Options) -> Result<(), String> {
+fn conform(options: &Options, suite: &Suite) -> Result<(), String> {
     let file = root().join("xtask/conformance").join(format!("{}.toml", options.selection));
     let list = List::read(&file)?;
-    let suite = Suite::install(&cache())?;
     let mut failed = Vec::new();
     for store in &options.stores {
         match Place::of(store)? {
             Some(place) => {
                 let fixture = Server::start("conformance_server", &["--store", place.argument()])?;
-                if !conforms(&suite, &list, &fixture, store, options)? {
+                if !conforms(suite, &list, &fixture, store, options)? {
                     failed.push(*store);
                 }
             }

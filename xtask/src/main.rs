@@ -61,7 +61,7 @@ usage: cargo xtask COMMAND
   tidy                tell where the house rules are not kept
   ci                  all that has to hold besides the tests: formatting, lints, documentation,
                       tidy, cargo-deny, generated files and samples, drift, demo, packages, the
-                      types beside a validator";
+                      types beside a validator, the conformance suite, published clients";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);

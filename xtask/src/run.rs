@@ -6,6 +6,9 @@ use std::{
     process::{Command, ExitCode},
 };
 
+/// The exit status of a command that was not run, since what it needs is not at hand; it says so itself.
+pub(crate) const SKIPPED: u8 = 3;
+
 /// The root of the workspace.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
