@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+#[cfg(any(feature = "sqlite", feature = "fs"))]
+use mcp_tasks::Clock as _;
 use mcp_tasks::testing::{ManualClock, Verb};
 use mcp_tasks::types::{RawObject, TaskId};
-use mcp_tasks::{Clock as _, Engine, NewTask, Owner, Removed, Store, StoreErrorKind};
+use mcp_tasks::{Engine, NewTask, Owner, Removed, Store, StoreErrorKind};
 use serde_json::json;
 
 use crate::support::{builder, faulty};
@@ -14,6 +16,7 @@ fn alice() -> Owner {
     Owner::new("tenant", "alice")
 }
 
+#[cfg(any(feature = "sqlite", feature = "fs"))]
 fn bob() -> Owner {
     Owner::new("tenant", "bob")
 }
