@@ -10,14 +10,18 @@
 //! strangers out: everyone whom it lets in can read, answer and cancel every task whose id they have. With one, each
 //! request is about the tasks of its owner, and those of others do not exist for it.
 //!
-//! A body has a limit in size and in time wherever the router is nested. How long a connection may
-//! take for the head of a request is the server's to decide: one that binds by itself has a limit,
-//! `axum::serve` has none. Whoever serves a nested router where strangers can connect puts a proxy
-//! in front of it or serves it with hyper's `header_read_timeout`, as [`BoundHttp::serve`] does.
+//! A body has a limit in size and in time wherever the router is nested. What a connection may cost before and after that
+//! is decided where it is accepted: `axum::serve` waits without limit for the head of a request and for a client that does
+//! not read. A server that binds by itself gives up both in time, takes heads of about 64 KiB and a hundred headers at most
+//! (431), and takes as many connections as the system lets it have. Whoever serves a nested router where strangers can
+//! connect puts a proxy in front of it, or serves it with hyper's `header_read_timeout`, `max_buf_size` and `max_headers`.
+//! A client that is gone without a word is found out by the system, since something is written to each stream now and then
+//! ([`HttpOptions::with_keep_alive`]).
 
 mod authenticate;
 mod events;
 mod origin;
+mod unread;
 
 use std::{
     future::{Future, poll_fn},
@@ -52,7 +56,7 @@ use tokio::{
 };
 
 pub use self::authenticate::{Authenticator, Denied, OwnerExtension};
-use self::{authenticate::Gate, events::Begun};
+use self::{authenticate::Gate, events::Begun, unread::Impatient};
 use crate::{
     error::with_causes,
     server::{Incoming, Outgoing, Reply, RequestContext, Server, routing::ReceivedHeaders},
@@ -63,6 +67,11 @@ use crate::{
 #[doc(no_inline)]
 pub use axum::http::request::Parts;
 
+/// How many headers a request may have, and how large its head may be: far more than a client needs, and little enough for
+/// many connections of strangers.
+const MAX_HEADERS: usize = 100;
+const MAX_HEAD: usize = 64 << 10;
+
 /// How HTTP requests are let in.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
@@ -72,6 +81,7 @@ pub struct HttpOptions {
     drain: Duration,
     head_timeout: Duration,
     body_timeout: Duration,
+    write_timeout: Duration,
     keep_alive: Duration,
     event_delay: Duration,
     gate: Gate,
@@ -86,6 +96,7 @@ impl Default for HttpOptions {
             drain: Duration::from_secs(5),
             head_timeout: Duration::from_secs(20),
             body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             event_delay: Duration::from_millis(5),
             gate: Gate::default(),
@@ -135,6 +146,14 @@ impl HttpOptions {
     #[must_use]
     pub fn with_body_timeout(mut self, timeout: Duration) -> Self {
         self.body_timeout = timeout;
+        self
+    }
+
+    /// How long a client may read nothing of what there is for it before its connection is closed, when a server binds by
+    /// itself: a minute, unless set.
+    #[must_use]
+    pub fn with_write_timeout(mut self, timeout: Duration) -> Self {
+        self.write_timeout = timeout;
         self
     }
 
@@ -210,13 +229,14 @@ pub async fn bind_http(server: Server, address: SocketAddr, options: HttpOptions
         .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on `{address}`: {error}")))?;
     let address = listener.local_addr()?;
     let options = if address.ip().is_loopback() { options.with_loopback_hosts_only() } else { options };
-    // See `serve_connection`: each write leaves at once.
+    // Each write leaves at once, by `TCP_NODELAY`.
     let options = options.with_event_delay(Duration::ZERO);
     Ok(BoundHttp {
         listener,
         address,
         drain: options.drain,
         head_timeout: options.head_timeout,
+        write_timeout: options.write_timeout,
         server: server.clone(),
         router: Router::new().nest_service("/mcp", router(server, options)),
     })
@@ -261,6 +281,7 @@ pub struct BoundHttp {
     address: SocketAddr,
     drain: Duration,
     head_timeout: Duration,
+    write_timeout: Duration,
     server: Server,
     router: Router,
 }
@@ -285,6 +306,7 @@ impl BoundHttp {
     pub async fn serve(mut self, shutdown: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(self.head_timeout);
+        http.max_headers(MAX_HEADERS).max_buf_size(MAX_HEAD);
         let stop = watch::Sender::new(());
         let mut connections = JoinSet::new();
         let mut shutdown = pin!(shutdown);
@@ -293,6 +315,11 @@ impl BoundHttp {
                 () = &mut shutdown => break,
                 (stream, _) = Listener::accept(&mut self.listener) => {
                     let (http, router) = (http.clone(), self.router.clone());
+                    // An answer is one small write: waiting for more to send only delays it.
+                    if let Err(error) = stream.set_nodelay(true) {
+                        tracing::debug!(error = with_causes(&error), "TCP_NODELAY is not available");
+                    }
+                    let stream = Impatient::new(stream, self.write_timeout);
                     connections.spawn(serve_connection(http, stream, router, stop.subscribe()));
                 }
                 Some(_) = connections.join_next() => {}
@@ -314,14 +341,10 @@ impl BoundHttp {
 
 async fn serve_connection(
     http: http1::Builder,
-    stream: TcpStream,
+    stream: Impatient<TcpStream>,
     router: Router,
     mut stop: watch::Receiver<()>,
 ) {
-    // An answer is one small write: waiting for more to send only delays it.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(error = with_causes(&error), "TCP_NODELAY is not available");
-    }
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));
     let served = tokio::select! {
         served = &mut connection => served,

@@ -31,6 +31,8 @@ mod http_client;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_events;
 #[cfg(all(feature = "http", feature = "macros"))]
+mod http_limits;
+#[cfg(all(feature = "http", feature = "macros"))]
 mod http_malformed;
 #[cfg(all(feature = "http", feature = "macros"))]
 mod http_owners;
