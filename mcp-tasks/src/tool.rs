@@ -1,6 +1,7 @@
 //! The trait that `#[task_tool]` implements, and what a tool says about itself.
 
 mod durable;
+mod references;
 
 use std::fmt;
 
@@ -387,6 +388,10 @@ impl ToolDefinition {
     pub(crate) fn faults(&self) -> Vec<DefinitionError> {
         let mut faults = self.faults.clone();
         faults.extend(self.faults_of_durations());
+        for schema in std::iter::once(&self.input_schema).chain(&self.output_schema) {
+            let of_schema = references::faults_of_references(schema);
+            faults.extend(of_schema.into_iter().map(|fault| DefinitionError::new(&self.name, fault)));
+        }
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         if self.name.is_empty() || self.name.len() > 128 || !self.name.bytes().all(allowed) {
             let message = "a tool's name has 1 to 128 characters of `A-Z a-z 0-9 _ - .`";

@@ -519,6 +519,35 @@ async fn stubborn() -> Result<String, ToolError> {
     std::future::pending().await
 }
 
+/// A type whose author describes it by somebody else's schema.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Elsewhere {}
+
+impl schemars::JsonSchema for Elsewhere {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Elsewhere".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"$ref": "https://schemas.example/thing.json"})
+    }
+}
+
+/// Takes what is described elsewhere.
+#[task_tool]
+async fn remote(thing: Elsewhere) -> Result<Elsewhere, ToolError> {
+    Ok(thing)
+}
+
+/// nothing is fetched, when the server is built or ever.
+#[tokio::test]
+async fn schemas_of_other_hosts_are_refused_when_the_server_is_built() {
+    let error = Server::builder("s", "1").tool::<echo>().tool::<remote>().build().await.unwrap_err();
+    let faults = error.faults();
+    assert!(faults.iter().all(|fault| fault.tool == "remote") && !faults.is_empty(), "{error}");
+    assert!(error.to_string().contains("https://schemas.example/thing.json"), "{error}");
+}
+
 ///
 #[tokio::test]
 async fn all_faults_of_all_tools_are_told_at_once() {
