@@ -29,7 +29,7 @@ pub(super) fn faults_of_references(schema: &Value) -> Vec<String> {
             }
             Some(("", anchor)) => !found.anchors.contains(&anchor),
             Some((id, _)) => !found.ids.contains(&id),
-            None => !found.ids.contains(&reference),
+            None => !found.ids.contains(reference),
         };
         unresolved.then(|| format!("`{reference}` is not in the schema, and nobody fetches it"))
     }));
