@@ -115,8 +115,13 @@ pub trait Store: Send + Sync + 'static {
         expected_version: u64,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Takes up to `limit` tasks that [may be taken up](TaskRecord::claimable_millis) and gives each a lease with a new
-    /// fencing token, the oldest first. The records come whole.
+    /// Takes up to `limit` tasks that [may be taken up](TaskRecord::claimable_millis), those that are free for longest
+    /// first and among them the oldest, and gives each a lease. The records come whole, as they are stored then.
+    ///
+    /// Of a record that changes its lease, whose token is its new `fence`, and three numbers, each of which is one more
+    /// than before: its `fence`, its `attempt` and its `version`. All else stays, `last_updated_at` too, since nothing
+    /// changes that a client can see. So whoever had the task before is refused: its writes by their version, its steps
+    /// by their token.
     ///
     /// # Errors
     ///

@@ -94,7 +94,10 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how long bodies may go on after the engine was told to shut down: a second, unless set.
+    /// Sets how many milliseconds bodies may go on after the engine was [told to shut down](Engine::shutdown), as after
+    /// they were told to stop: 1,000, unless set. Then they are dropped, and their tasks are handed over or fail. To
+    /// record that there is as long again, and twice as long to close the store: so shutting down takes four times this
+    /// at most, whatever bodies and the store do. Zero drops bodies at once.
     #[must_use]
     pub fn shutdown_grace_ms(mut self, shutdown_grace_ms: u64) -> Self {
         self.settings.shutdown_grace_ms = shutdown_grace_ms;

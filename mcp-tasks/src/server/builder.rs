@@ -140,7 +140,8 @@ impl ServerBuilder {
         self.with_engine(move |engine| engine.result_limit(bytes))
     }
 
-    /// How long bodies may go on after the engine was told to shut down: a second, unless set.
+    /// How many milliseconds bodies may go on after they were told that the server shuts down: 1,000, unless
+    /// set. Shutting down takes four times this at most.
     pub fn shutdown_grace_ms(self, milliseconds: u64) -> Self {
         self.with_engine(move |engine| engine.shutdown_grace_ms(milliseconds))
     }
