@@ -14,7 +14,6 @@ mod limits;
 mod meter;
 mod operators;
 mod outside;
-mod panic;
 mod recover;
 mod role;
 mod rounds;

@@ -124,6 +124,7 @@ pub mod lifecycle;
 pub mod macro_support;
 mod output;
 mod owner;
+mod panic;
 pub mod record;
 pub mod server;
 pub mod store;

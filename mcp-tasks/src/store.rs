@@ -53,7 +53,7 @@ use crate::record::{SharedRecord, StepRecord, TaskRecord};
 ///
 /// A write that fails with [`StoreErrorKind::Unavailable`] was done or not, as when a connection dies between write and
 /// answer; one that fails otherwise was not done. Every write can be tried again: what was done then is refused by its
-/// id, version, token or name, and reading tells whose it is.
+/// id, version, token or name, and reading tells whose it is. A method that panics has failed for good.
 pub trait Store: Send + Sync + 'static {
     /// Adds a record.
     ///

@@ -11,13 +11,13 @@ use mcp_tasks_types::{RawObject, TaskId, Timestamp};
 use tokio::sync::{Notify, watch};
 
 use super::limits::Census;
-use super::panic::caught_at_once;
 use super::role::{Role, Room};
 use super::run::Run;
 use super::storing::not_seen;
 use crate::clock::{Clock, Ids, after};
 use crate::error::{ArgumentError, EngineError, InterruptedKind, ToolError, with_causes};
 use crate::lifecycle::{Event, IllegalTransition, apply};
+use crate::panic::caught_at_once;
 use crate::record::{LONGEST_MS, SharedRecord, TaskRecord, ToolFingerprint};
 use crate::store::{DynStore, Parts, StoreError, StoreErrorKind};
 use crate::tool::{TaskTool, ToolCall, ToolDefinition};

@@ -11,10 +11,10 @@ use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::watch;
 
 use super::core::{Core, Running};
-use super::panic::caught;
 use super::timer::BACK_OFF_MS;
 use crate::clock::{after, millis_after};
 use crate::error::with_causes;
+use crate::panic::caught;
 use crate::store::StoreError;
 
 /// Renews leases until the engine is gone or at its end.

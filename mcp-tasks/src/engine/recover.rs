@@ -8,13 +8,13 @@ use mcp_tasks_types::{RawObject, TaskId, Timestamp};
 
 use super::Params;
 use super::core::{Core, Tool, Unwritten};
-use super::panic::caught;
 use super::role::Room;
 use super::run::Run;
 use super::supervise::{failed, start};
 use crate::clock::after;
 use crate::error::with_causes;
 use crate::lifecycle::Event;
+use crate::panic::caught;
 use crate::record::{SharedRecord, State, TaskRecord};
 use crate::store::{Claim, StoreError};
 use crate::tool::Restart;

@@ -1,6 +1,7 @@
 //! One run of a body: what it knows of its task, and whether it may go on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use mcp_tasks_types::{TaskId, Timestamp};
@@ -36,6 +37,7 @@ pub(crate) struct Run {
     /// How many questions are on their way into the record.
     asking: Watched<usize>,
     replay: Mutex<Replay>,
+    is_looked_at: AtomicBool,
     /// Who waits for the answer of the call, or did.
     caller: Mutex<Option<SharedCaller>>,
 }
@@ -110,7 +112,8 @@ impl Run {
         let (fault, birth) = (OnceLock::new(), Birth::over());
         let asking = Watched::new(0);
         let (replay, caller) = (Mutex::default(), Mutex::default());
-        Self { core, tool, id, token: None, signal, fault, birth, asking, replay, caller }
+        let is_looked_at = AtomicBool::new(false);
+        Self { core, tool, id, token: None, signal, fault, birth, asking, replay, is_looked_at, caller }
     }
 
     /// Has the body be heard by whoever waits for its call now.
@@ -132,6 +135,11 @@ impl Run {
 
     pub(crate) fn token(&self) -> Option<u64> {
         self.token
+    }
+
+    /// Notes whether somebody tries to bring what is stored to the run, and gives whether that was so before.
+    pub(super) fn is_looked_at(&self, now: bool) -> bool {
+        self.is_looked_at.swap(now, Ordering::SeqCst)
     }
 
     pub(super) fn core(&self) -> &Arc<Core> {

@@ -10,13 +10,13 @@ use tracing::Instrument;
 
 use super::birth::Unborn;
 use super::core::{Core, Patience, Registration, Unwritten};
-use super::panic::{caught, caught_at_once};
 use super::run::{Fault, Run};
 use crate::clock::after;
 use crate::context::TaskContext;
 use crate::error::{InterruptedKind, ToolError, ToolErrorKind, with_causes};
 use crate::lifecycle::{Event, INTERNAL_ERROR, Outcome};
 use crate::output::text_result;
+use crate::panic::{caught, caught_at_once};
 use crate::record::{CancelRecord, ErrorRecord};
 use crate::store::StoreError;
 use crate::tool::{Restart, ToolCall};

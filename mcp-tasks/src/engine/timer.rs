@@ -9,14 +9,14 @@ use std::time::Duration;
 use mcp_tasks_types::{TaskId, Timestamp};
 use tokio::sync::watch;
 
-use super::core::{Core, Unwritten};
-use super::panic::caught;
+use super::core::{Core, Patience, Retry, Unwritten};
 use super::run::Run;
 use super::trouble::Troubles;
 use crate::BoxFuture;
 use crate::clock::{after, millis_after};
 use crate::error::{InterruptedKind, with_causes};
 use crate::lifecycle::Event;
+use crate::panic::caught;
 use crate::record::{SharedRecord, TaskRecord, Visibility};
 use crate::store::{Change, Changes, Parts, StoreError, StoreErrorKind};
 
@@ -77,7 +77,18 @@ impl Core {
     /// Does a part of what is due and says when there is more to do. Bounded, so that neither of the two keeps the other
     /// waiting, however much of it there is.
     async fn tick(self: &Arc<Self>, troubles: &mut Troubles) -> Result<Option<Timestamp>, StoreError> {
-        let (due_at, lease_end) = self.work_off(troubles).await?;
+        let (due_at, lease_end) = match self.work_off(troubles).await {
+            Ok(done) => done,
+            Err(err) => {
+                // When a lease ends is not known, and those whose leases did need not wait for that.
+                if !*self.closing.borrow()
+                    && let Err(err) = self.adopt(Some(self.now())).await
+                {
+                    tracing::debug!(error = with_causes(&err), "nor can tasks be taken up");
+                }
+                return Err(err);
+            }
+        };
         let orphans_at = self.adopt(lease_end).await?;
         Ok([due_at, orphans_at].into_iter().flatten().min())
     }
@@ -187,21 +198,44 @@ impl Core {
         self.running().runs.get(id).cloned()
     }
 
-    async fn look_again(&self, run: &Run) {
+    /// Brings what is stored to the run. Where that fails, it is tried again until it is done or the run is over: a wish
+    /// to cancel must not wait until the body says something.
+    async fn look_again(self: &Arc<Self>, run: &Arc<Run>) {
         if run.birth().is_pending() {
             return;
         }
-        match self.store.load(run.id(), Parts::Head).await {
-            Ok(Some(record)) => run.publish(&record),
-            Ok(None) if run.token().is_some() => run.stop(InterruptedKind::Ended),
-            Ok(None) => {}
-            // The run is told to stop as it is.
-            Err(_) if *self.closing.borrow() => {}
-            // The run finds out at its next write.
-            Err(err) => {
-                tracing::warn!(task = %run.id(), error = with_causes(&err), "a change could not be read");
-            }
+        let Err(err) = self.look(run).await else { return };
+        // The run is told to stop as it is, or somebody looks already.
+        if *self.closing.borrow() || run.is_looked_at(true) {
+            return;
         }
+        let (core, run) = (Arc::clone(self), Arc::clone(run));
+        tokio::spawn(async move {
+            let (mut err, mut retry) = (err, Retry::new(Patience::While(&run)));
+            while core.run(run.id()).is_some_and(|known| Arc::ptr_eq(&known, &run)) {
+                if let Err(err) = retry.after(&core, err).await {
+                    // The run finds out at its next write.
+                    tracing::warn!(task = %run.id(), error = with_causes(&err), "a change could not be read");
+                    run.is_looked_at(false);
+                    return;
+                }
+                // What fails from here on has to be looked at again, by whoever comes first.
+                run.is_looked_at(false);
+                match core.look(&run).await {
+                    Err(next) if !run.is_looked_at(true) => err = next,
+                    _ => return,
+                }
+            }
+        });
+    }
+
+    async fn look(&self, run: &Run) -> Result<(), StoreError> {
+        match self.store.load(run.id(), Parts::Head).await? {
+            Some(record) => run.publish(&record),
+            None if run.token().is_some() => run.stop(InterruptedKind::Ended),
+            None => {}
+        }
+        Ok(())
     }
 }
 

@@ -1,12 +1,16 @@
 //! The same store behind a pointer, so that the engine is one type whatever it runs on.
 //!
-//! A boxed future costs about 25 ns a call. Authors of backends never see this.
+//! A boxed future costs about 25 ns a call. Authors of backends never see this. A backend that panics has failed, and
+//! takes nobody along who goes on without the answer.
+
+use std::pin::pin;
 
 use mcp_tasks_types::{TaskId, Timestamp};
 
-use super::{Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError};
+use super::{Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
 use crate::BoxFuture;
 use crate::owner::Owner;
+use crate::panic::caught_in_place;
 use crate::record::{SharedRecord, StepRecord, TaskRecord};
 
 type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -35,45 +39,59 @@ pub(crate) trait DynStore: Send + Sync + 'static {
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
+/// A panic comes again, so that nobody may wait for it to go away: what is read cannot be understood, and a write is
+/// refused. Of a new record its maker finds out whether it was made.
+macro_rules! answer {
+    ($verb:literal, $kind:ident, $call:expr) => {
+        Box::pin(async move {
+            // A backend may do something before it gives a future.
+            let mut work = pin!(async move { $call.await });
+            let answer = caught_in_place($verb, work.as_mut()).await;
+            let panicked = || StoreError::new(StoreErrorKind::$kind, concat!("the store panicked: ", $verb));
+            answer.unwrap_or_else(|| Err(panicked()))
+        })
+    };
+}
+
 impl<S: Store> DynStore for S {
     fn insert(&self, record: TaskRecord) -> Answer<'_, SharedRecord> {
-        Box::pin(Store::insert(self, record))
+        answer!("insert", Unavailable, Store::insert(self, record))
     }
 
     fn load<'a>(&'a self, id: &'a TaskId, parts: Parts) -> Answer<'a, Option<SharedRecord>> {
-        Box::pin(Store::load(self, id, parts))
+        answer!("load", Corrupt, Store::load(self, id, parts))
     }
 
     fn replace(&self, record: TaskRecord, expected_version: u64) -> Answer<'_, SharedRecord> {
-        Box::pin(Store::replace(self, record, expected_version))
+        answer!("replace", Refused, Store::replace(self, record, expected_version))
     }
 
     fn append_step<'a>(&'a self, id: &'a TaskId, token: u64, step: StepRecord) -> Answer<'a, ()> {
-        Box::pin(Store::append_step(self, id, token, step))
+        answer!("append_step", Refused, Store::append_step(self, id, token, step))
     }
 
     fn remove<'a>(&'a self, id: &'a TaskId, expected_version: u64) -> Answer<'a, ()> {
-        Box::pin(Store::remove(self, id, expected_version))
+        answer!("remove", Refused, Store::remove(self, id, expected_version))
     }
 
     fn claim(&self, claim: Claim) -> Answer<'_, Vec<SharedRecord>> {
-        Box::pin(Store::claim(self, claim))
+        answer!("claim", Refused, Store::claim(self, claim))
     }
 
     fn renew<'a>(&'a self, worker: &'a str, ids: &'a [TaskId], until: &'a Timestamp) -> Answer<'a, u64> {
-        Box::pin(Store::renew(self, worker, ids, until))
+        answer!("renew", Refused, Store::renew(self, worker, ids, until))
     }
 
     fn due<'a>(&'a self, now: &'a Timestamp, limit: usize) -> Answer<'a, Due> {
-        Box::pin(Store::due(self, now, limit))
+        answer!("due", Corrupt, Store::due(self, now, limit))
     }
 
     fn find_call<'a>(&'a self, same_call: &'a str) -> Answer<'a, Option<SharedRecord>> {
-        Box::pin(Store::find_call(self, same_call))
+        answer!("find_call", Corrupt, Store::find_call(self, same_call))
     }
 
     fn count_live<'a>(&'a self, owner: Option<&'a Owner>, at_most: usize) -> Answer<'a, usize> {
-        Box::pin(Store::count_live(self, owner, at_most))
+        answer!("count_live", Corrupt, Store::count_live(self, owner, at_most))
     }
 
     fn clock_ahead_ms(&self) -> i64 {
@@ -94,7 +112,7 @@ impl<S: Store> DynStore for S {
         after: Option<&'a Cursor>,
         limit: usize,
     ) -> Answer<'a, Page> {
-        Box::pin(Store::list(self, owner, after, limit))
+        answer!("list", Corrupt, Store::list(self, owner, after, limit))
     }
 
     fn changes(&self) -> Changes {
@@ -102,6 +120,10 @@ impl<S: Store> DynStore for S {
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        Box::pin(Store::close(self))
+        Box::pin(async move {
+            let mut work = pin!(async move { Store::close(self).await });
+            // Whoever closes cannot do more about it than the log says.
+            let _ = caught_in_place("close", work.as_mut()).await;
+        })
     }
 }

@@ -14,6 +14,7 @@ use super::{Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
 use crate::error::with_causes;
 use crate::forward_store;
 use crate::owner::Owner;
+use crate::panic::caught_at_once;
 use crate::record::{InputState, SharedRecord, State, StepRecord, TaskRecord};
 
 /// Encrypts and decrypts payloads. Key management, rotation and the choice of a cipher are its business; a cipher that
@@ -227,7 +228,10 @@ impl<K: Seal> Sealer<'_, K> {
     }
 
     fn seal(&self, field: &str, plain: &str) -> Result<String, StoreError> {
-        let sealed = self.seal.seal(&Subject { task: self.task, field }, plain.as_bytes());
+        let seal = || self.seal.seal(&Subject { task: self.task, field }, plain.as_bytes());
+        // A panic is its author's fault, and this task's alone.
+        let sealed =
+            caught_at_once("sealing a payload", seal).unwrap_or_else(|| Err(SealError::new("a panic")));
         sealed.map(|bytes| STANDARD.encode(bytes)).map_err(|err| {
             let kind =
                 if err.is_unavailable() { StoreErrorKind::Unavailable } else { StoreErrorKind::Refused };
@@ -239,7 +243,10 @@ impl<K: Seal> Sealer<'_, K> {
         let broken =
             |err: Box<dyn StdError + Send + Sync>| self.failed(StoreErrorKind::Corrupt, "opened", err);
         let bytes = STANDARD.decode(sealed).map_err(|err| broken(err.into()))?;
-        let plain = self.seal.open(&Subject { task: self.task, field }, &bytes).map_err(|err| {
+        let open = || self.seal.open(&Subject { task: self.task, field }, &bytes);
+        let plain =
+            caught_at_once("opening a payload", open).unwrap_or_else(|| Err(SealError::new("a panic")));
+        let plain = plain.map_err(|err| {
             let kind =
                 if err.is_unavailable() { StoreErrorKind::Unavailable } else { StoreErrorKind::Corrupt };
             self.failed(kind, "opened", err)

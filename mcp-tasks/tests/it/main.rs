@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod engine_abandoned;
+mod engine_brittle;
 mod engine_cancel;
 mod engine_durable;
 mod engine_ended;

@@ -29,7 +29,7 @@ const PROMISES: &[(&str, &[&str])] = &[
 
 /// The layers of `mcp-tasks`, each of which may name itself and those before it. Nobody but tests names the last one.
 const LAYERS: &[&[&str]] = &[
-    &["clock", "digest", "finite", "owner", "record"],
+    &["clock", "digest", "finite", "owner", "panic", "record"],
     &["lifecycle"],
     // Errors of stores are a cause of others.
     &["store", "error"],

@@ -3,11 +3,15 @@
 use std::any::Any;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 
 /// Does the work; nothing when code that it calls (clock, store, seal, a tool's own types) panics, which is logged.
-pub(super) async fn caught<T>(what: &str, work: impl Future<Output = T>) -> Option<T> {
-    let mut work = pin!(work);
+pub(crate) async fn caught<T>(what: &str, work: impl Future<Output = T>) -> Option<T> {
+    caught_in_place(what, pin!(work)).await
+}
+
+/// The same where the work is: a future that holds another one has room for it twice.
+pub(crate) async fn caught_in_place<T>(what: &str, mut work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
     // What a panic leaves half done is dropped with the future, which is not polled again.
     let done = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
         Ok(poll) => poll.map(Ok),
@@ -17,7 +21,7 @@ pub(super) async fn caught<T>(what: &str, work: impl Future<Output = T>) -> Opti
 }
 
 /// The same for what does not wait.
-pub(super) fn caught_at_once<T>(what: &str, work: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn caught_at_once<T>(what: &str, work: impl FnOnce() -> T) -> Option<T> {
     logged(what, catch_unwind(AssertUnwindSafe(work)))
 }
 
