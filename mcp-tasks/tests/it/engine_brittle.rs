@@ -25,11 +25,14 @@ async fn pass_time(clock: &ManualClock, seconds: u64) {
     }
 }
 
+/// A verb, for one task or for all.
+type Call = (Verb, Option<TaskId>);
+
 /// A store that panics where it is told to.
 #[derive(Clone, Default)]
 struct Brittle {
     inner: Arc<MemoryStore>,
-    panics: Arc<Mutex<BTreeSet<(Verb, Option<TaskId>)>>>,
+    panics: Arc<Mutex<BTreeSet<Call>>>,
 }
 
 impl Brittle {
@@ -63,7 +66,6 @@ impl Store for Brittle {
     }
 
     // Not even the future is made.
-    #[expect(clippy::manual_async_fn, reason = "what panics is the call")]
     fn due(&self, now: &Timestamp, limit: usize) -> impl Future<Output = Result<Due, StoreError>> + Send {
         self.check(Verb::Due, None);
         async move { self.inner.due(now, limit).await }
