@@ -62,6 +62,19 @@ impl RawArgs {
 }
 
 impl RawArg {
+    /// The name, for what is wrong with all of it.
+    pub(crate) fn name(&self) -> &Ident {
+        &self.name
+    }
+
+    /// Whether it stands for itself; a value is reported.
+    pub(crate) fn is_flag(&self, diagnostics: &mut Diagnostics) -> bool {
+        if let Some(value) = &self.value {
+            diagnostics.error(value, format!("`{}` has no value: it is there or it is not", self.name));
+        }
+        self.value.is_none()
+    }
+
     /// The value; a missing one is reported.
     pub(crate) fn value(&self, diagnostics: &mut Diagnostics, expected: &str) -> Option<&Expr> {
         if self.value.is_none() {

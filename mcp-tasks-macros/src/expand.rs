@@ -6,12 +6,13 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Expr, GenericArgument, Generics, Ident, PathArguments, Type, Visibility};
+use syn::{Expr, GenericArgument, Generics, Ident, PathArguments, Type, Visibility, ext::IdentExt as _};
 
 use crate::{
     docs::Docs,
+    parameter::{Input, Kind, Parameter},
     paths::Paths,
-    signature::{Parameter, Signature},
+    signature::Signature,
     tool::Tool,
 };
 
@@ -202,18 +203,36 @@ fn is_of_the_standard_library(ty: &Type) -> bool {
 /// One function for each question, each of which is the one place that needs what its type of answers has to have.
 fn expand_questions(tool: &Tool, paths: &Paths) -> TokenStream {
     let (parameters, _, bounds) = tool.signature.generics.split_for_impl();
-    let input = paths.input();
     let functions = tool.inputs().enumerate().map(|(number, question)| {
-        let (key, answer) = (&question.key, &question.answer);
         let function = question_ident(number);
-        let declared = Paths::blaming(&quote!(#input::declared(#key)), answer);
+        let (ty, declared) = expand_question(question, paths);
         quote! {
-            fn #function #parameters () -> #input<#answer> #bounds {
+            fn #function #parameters () -> #ty #bounds {
                 #declared
             }
         }
     });
     quote!(#(#functions)*)
+}
+
+/// The type of a question and its value.
+fn expand_question(question: &Input, paths: &Paths) -> (TokenStream, TokenStream) {
+    let key = &question.key;
+    let plain = |ty: TokenStream| (ty.clone(), quote!(#ty::declared(#key)));
+    match &question.kind {
+        Kind::Form(answer) => {
+            let input = paths.input();
+            (quote!(#input<#answer>), Paths::blaming(&quote!(#input::declared(#key)), answer))
+        }
+        Kind::Url => plain(paths.url_input()),
+        Kind::Roots => plain(paths.roots_input()),
+        Kind::Sampling { max_tokens, system } => {
+            let (ty, declared) = plain(paths.sampling_input());
+            let max_tokens = max_tokens.as_ref().map(|number| quote!(.with_max_tokens(#number)));
+            let system = system.as_ref().map(|text| quote!(.with_system_prompt(#text)));
+            (ty, quote!(#declared #max_tokens #system))
+        }
+    }
 }
 
 /// The call that says how the arguments are read.
@@ -310,6 +329,12 @@ fn expand_definition(tool: &Tool, paths: &Paths) -> TokenStream {
     }
     if let Some(required) = args.require_input_capability {
         settings.extend(quote!(.with_require_input_capability(#required)));
+    }
+    for argument in tool.arguments() {
+        if let Some(header) = &argument.header {
+            let name = argument.ident.unraw().to_string();
+            settings.extend(quote!(.with_header(#name, #header)));
+        }
     }
     for (number, input) in tool.inputs().enumerate() {
         let (question, text) = (question(tool, number), input.question.text(paths));

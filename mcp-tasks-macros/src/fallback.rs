@@ -8,8 +8,9 @@ use syn::{GenericParam, Generics};
 use crate::{
     diagnostics::Diagnostics,
     expand::Companion,
+    parameter::is_attribute_of_rustc,
     paths::Paths,
-    signature::{Head, conditions_of, is_attribute_of_rustc},
+    signature::{Head, conditions_of},
 };
 
 /// The item as written, except for attributes that rustc refuses on parameters: documentation, and ours.

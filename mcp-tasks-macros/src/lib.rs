@@ -9,6 +9,7 @@ mod docs;
 mod duration;
 mod expand;
 mod fallback;
+mod parameter;
 mod paths;
 mod signature;
 mod suggestion;

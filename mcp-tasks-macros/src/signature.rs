@@ -4,15 +4,17 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
-    Attribute, FnArg, GenericArgument, GenericParam, Generics, Ident, Lifetime, Meta, Pat, PatType,
-    PathArguments, PathSegment, ReturnType, Token, Type, TypeFnPtr, TypeImplTrait, TypeReference, Visibility,
-    ext::IdentExt,
+    Attribute, GenericParam, Generics, Ident, Lifetime, PathSegment, ReturnType, Type, TypeFnPtr,
+    TypeImplTrait, TypeReference, Visibility,
     parse::{ParseStream, Parser},
-    punctuated::Punctuated,
     visit::Visit,
 };
 
-use crate::{diagnostics::Diagnostics, docs::Docs, suggestion::unknown_word};
+use crate::{
+    diagnostics::Diagnostics,
+    docs::Docs,
+    parameter::{Parameter, check_parameters},
+};
 
 /// Everything of a function before its body, as the author wrote it.
 pub(crate) struct Head {
@@ -64,32 +66,6 @@ pub(crate) struct Signature {
     pub(crate) generics: Generics,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) result: Type,
-}
-
-/// What one parameter receives.
-pub(crate) enum Parameter {
-    /// The context of the task.
-    Context { by_reference: bool },
-    /// A declared question to the person behind the client.
-    Input(Input),
-    /// A member of the tool's arguments.
-    Argument(Argument),
-}
-
-/// A question: its key is the parameter's name, its text the parameter's documentation.
-pub(crate) struct Input {
-    pub(crate) key: String,
-    /// Whether it is asked before there is a task.
-    pub(crate) before_task: bool,
-    pub(crate) question: Docs,
-    pub(crate) answer: Type,
-}
-
-/// A member of the input schema; the documentation is its description.
-pub(crate) struct Argument {
-    pub(crate) ident: Ident,
-    pub(crate) docs: Docs,
-    pub(crate) ty: Type,
 }
 
 impl Signature {
@@ -152,167 +128,6 @@ fn check_generics(generics: &Generics, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn check_parameters(signature: &syn::Signature, diagnostics: &mut Diagnostics) -> Vec<Parameter> {
-    let mut parameters: Vec<Parameter> = Vec::new();
-    for parameter in &signature.inputs {
-        let typed = match parameter {
-            FnArg::Typed(typed) => typed,
-            FnArg::Receiver(receiver) => {
-                diagnostics.error(
-                    receiver.self_token,
-                    "a task tool is a free function without `self`: move it out of the `impl` block",
-                );
-                continue;
-            }
-        };
-        check_attributes(typed, diagnostics);
-        let Some(parameter) = diagnostics.part(|diagnostics| check_parameter(typed, diagnostics)) else {
-            continue;
-        };
-        let is_context = |parameter: &Parameter| matches!(parameter, Parameter::Context { .. });
-        if is_context(&parameter) && parameters.iter().any(is_context) {
-            diagnostics.error(&typed.ty, "there is one `TaskContext` for a task, keep one");
-        }
-        parameters.push(parameter);
-    }
-    parameters
-}
-
-fn check_parameter(typed: &PatType, diagnostics: &mut Diagnostics) -> Option<Parameter> {
-    let (reference, ty) = match peel(&typed.ty) {
-        Type::Reference(reference) => (Some(reference), peel(&reference.elem)),
-        ty => (None, ty),
-    };
-    let last = last_segment(ty);
-    if last.is_none_or(|last| last.ident != "Input") {
-        for attribute in typed.attrs.iter().filter(|attribute| attribute.path().is_ident(ASK)) {
-            diagnostics.error(
-                attribute,
-                "only a question is asked: `#[ask(..)]` belongs on a parameter of the type `Input<T>`",
-            );
-        }
-    }
-    if last.is_some_and(|last| last.ident == "TaskContext") {
-        return check_context(reference, diagnostics);
-    }
-    let ident = check_name(&typed.pat, diagnostics)?;
-    let docs = Docs::of(&typed.attrs);
-    let Some(last) = last.filter(|last| last.ident == "Input") else {
-        check_owned(&typed.ty, "an argument", diagnostics);
-        NestedCheck { diagnostics }.visit_type(&typed.ty);
-        return Some(Parameter::Argument(Argument { ident: ident.clone(), docs, ty: (*typed.ty).clone() }));
-    };
-    if let Some(reference) = reference {
-        diagnostics.error(reference.and_token, "a question is taken by value: write `Input<T>`");
-    }
-    let key = ident.unraw().to_string();
-    if docs.is_blank() {
-        diagnostics.error(
-            ident,
-            format!(
-                "the question `{key}` has no text: write it as a doc comment (`/// ..`) above the parameter"
-            ),
-        );
-    }
-    let before_task = check_ask(&typed.attrs, diagnostics);
-    let answer = check_answer(last, diagnostics)?;
-    check_owned(answer, "an answer", diagnostics);
-    Some(Parameter::Input(Input { key, before_task, question: docs, answer: answer.clone() }))
-}
-
-/// The attribute that says how a question is asked.
-const ASK: &str = "ask";
-const BEFORE_TASK: &str = "before_task";
-
-/// Whether `#[ask(before_task)]` is there.
-fn check_ask(attributes: &[Attribute], diagnostics: &mut Diagnostics) -> bool {
-    let mut before_task = false;
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(ASK)) {
-        let words = Punctuated::<Ident, Token![,]>::parse_terminated;
-        let words = match &attribute.meta {
-            Meta::List(list) => list.parse_args_with(words).ok().filter(|words| !words.is_empty()),
-            Meta::Path(_) | Meta::NameValue(_) => None,
-        };
-        let Some(words) = words else {
-            diagnostics.error(attribute, "expected when to ask: `#[ask(before_task)]`");
-            continue;
-        };
-        for word in words {
-            let name = word.to_string();
-            if name != BEFORE_TASK {
-                let statement = format!("unknown time of asking `{name}`");
-                diagnostics.error(word, unknown_word(&statement, &name, &[BEFORE_TASK]));
-            } else if before_task {
-                diagnostics.error(word, format!("`{BEFORE_TASK}` is given twice, keep one"));
-            } else {
-                before_task = true;
-            }
-        }
-    }
-    before_task
-}
-
-fn check_context(reference: Option<&TypeReference>, diagnostics: &mut Diagnostics) -> Option<Parameter> {
-    if let Some(mutability) = reference.and_then(|reference| reference.mutability) {
-        diagnostics.error(mutability, "the context is shared: take `TaskContext` or `&TaskContext`");
-    }
-    if let Some(lifetime) = reference.and_then(|reference| reference.lifetime.as_ref()) {
-        diagnostics.error(lifetime, "the context needs no lifetime: take `TaskContext` or `&TaskContext`");
-    }
-    Some(Parameter::Context { by_reference: reference.is_some() })
-}
-
-/// The type between the angle brackets of `Input<T>`.
-fn check_answer<'a>(input: &'a PathSegment, diagnostics: &mut Diagnostics) -> Option<&'a Type> {
-    if let PathArguments::AngleBracketed(brackets) = &input.arguments
-        && brackets.args.len() == 1
-        && let Some(GenericArgument::Type(answer)) = brackets.args.first()
-    {
-        return Some(answer);
-    }
-    diagnostics.error(
-        input,
-        "a question names the type of its answer: write `Input<T>`, and give a type of your own another name than `Input`",
-    );
-    None
-}
-
-/// The name of a parameter, which the caller of the tool will use.
-fn check_name<'a>(pattern: &'a Pat, diagnostics: &mut Diagnostics) -> Option<&'a Ident> {
-    match pattern {
-        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(&name.ident),
-        _ => {
-            diagnostics.error(
-                pattern,
-                "the name of a parameter is the name of an argument: write a plain name, and take it apart in the body",
-            );
-            None
-        }
-    }
-}
-
-/// Attributes that rustc takes on parameters; all others are taken off the emitted function.
-pub(crate) fn is_attribute_of_rustc(name: &str) -> bool {
-    matches!(name, "allow" | "expect" | "warn" | "deny" | "forbid" | "cfg" | "cfg_attr")
-}
-
-fn check_attributes(typed: &PatType, diagnostics: &mut Diagnostics) {
-    for attribute in &typed.attrs {
-        let name = attribute.path().get_ident().map_or_else(String::new, ToString::to_string);
-        if name == "cfg" || name == "cfg_attr" {
-            diagnostics.error(
-                attribute,
-                "a tool has the same arguments in every build: put the condition on the whole function",
-            );
-        } else if name != "doc" && name != ASK && !is_attribute_of_rustc(&name) {
-            diagnostics.error(
-                attribute,
-                "unknown attribute of a parameter: what it says belongs on a type with `#[tool_type]`",
-            );
-        }
-    }
-}
-
 fn check_result(signature: &syn::Signature, diagnostics: &mut Diagnostics) -> Option<Type> {
     match &signature.output {
         ReturnType::Type(_, ty) => {
@@ -329,31 +144,8 @@ fn check_result(signature: &syn::Signature, diagnostics: &mut Diagnostics) -> Op
     }
 }
 
-/// Refuses questions and contexts inside of other types, where they would be taken for arguments.
-struct NestedCheck<'a> {
-    diagnostics: &'a mut Diagnostics,
-}
-
-impl<'ast> Visit<'ast> for NestedCheck<'_> {
-    fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
-        if segment.ident == "Input" && !segment.arguments.is_empty() {
-            self.diagnostics.error(
-                segment,
-                "a question is a parameter of its own: write `Input<T>`, and decide in the body whether to ask",
-            );
-        } else if segment.ident == "TaskContext" {
-            self.diagnostics.error(
-                segment,
-                "the context is a parameter of its own: write `TaskContext` or `&TaskContext`",
-            );
-        } else {
-            syn::visit::visit_path_segment(self, segment);
-        }
-    }
-}
-
 /// Refuses what cannot be part of a type that is read from a message or kept in a record.
-fn check_owned(ty: &Type, what: &'static str, diagnostics: &mut Diagnostics) {
+pub(crate) fn check_owned(ty: &Type, what: &'static str, diagnostics: &mut Diagnostics) {
     let mut visitor = OwnedCheck { what, is_result: what == "a result", diagnostics };
     visitor.visit_type(ty);
 }
@@ -415,7 +207,7 @@ fn is_static(lifetime: &Lifetime) -> bool {
 }
 
 /// The type inside of parentheses, also of the invisible ones of `macro_rules!`.
-fn peel(ty: &Type) -> &Type {
+pub(crate) fn peel(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => peel(&group.elem),
         Type::Paren(paren) => peel(&paren.elem),
@@ -423,7 +215,7 @@ fn peel(ty: &Type) -> &Type {
     }
 }
 
-fn last_segment(ty: &Type) -> Option<&PathSegment> {
+pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     match ty {
         Type::Path(path) => path.path.segments.last(),
         _ => None,

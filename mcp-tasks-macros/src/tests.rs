@@ -10,6 +10,8 @@ use syn::visit::{self, Visit};
 
 use crate::{expand_task_tool, expand_tool_type};
 
+mod parameters;
+
 /// One golden case: a name, what goes in, what comes out.
 struct Case {
     name: &'static str,
@@ -133,6 +135,27 @@ fn cases() -> Vec<Case> {
             },
         ),
         Case::task_tool(
+            "questions_and_headers",
+            quote!(require_input_capability = false),
+            quote! {
+                async fn project(
+                    ctx: TaskContext,
+                    #[doc = " Where it is."]
+                    #[arg(header = "Region")]
+                    r#in: Option<String>,
+                    #[doc = " Please log in."]
+                    login: UrlInput,
+                    #[doc = " Greet them."]
+                    #[ask(max_tokens = 50, system = GREETER)]
+                    greeting: mcp_tasks::SamplingInput,
+                    #[doc = " What is it about?"]
+                    #[ask(before_task)]
+                    topic: SamplingInput,
+                    folders: RootsInput,
+                ) -> Result<String, ToolError> { make(ctx, r#in, login, greeting, topic, folders) }
+            },
+        ),
+        Case::task_tool(
             "mistakes",
             quote!(tll = "1s"),
             quote! {
@@ -233,8 +256,18 @@ fn words_of(case: &Case) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     collect(case.attribute.clone(), &mut words);
     collect(case.item.clone(), &mut words);
-    let declared =
-        ["__Arguments", "__A0", "__A1", "__A2", "__arguments", "__question_0", "__question_1", "__types"];
+    let declared = [
+        "__Arguments",
+        "__A0",
+        "__A1",
+        "__A2",
+        "__arguments",
+        "__question_0",
+        "__question_1",
+        "__question_2",
+        "__question_3",
+        "__types",
+    ];
     let locals = ["arguments", "call", "context", "object"];
     let language = ["Self", "str"];
     let attributes = ["derive", "serde", "schemars", "doc", "allow"];

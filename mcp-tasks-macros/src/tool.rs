@@ -5,7 +5,8 @@ use syn::{Expr, ExprLit, Ident, Lit, LitStr, ext::IdentExt};
 use crate::{
     args::{Args, check_tool_name},
     diagnostics::Diagnostics,
-    signature::{Argument, Input, Parameter, Signature},
+    parameter::{Argument, Input, Parameter},
+    signature::Signature,
 };
 
 /// A tool without a mistake in it.

@@ -3,19 +3,22 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_tasks_types::v2026_07_28::LoggingLevel;
+use mcp_tasks_types::v2026_07_28::{InputRequest, LoggingLevel};
 use mcp_tasks_types::{RawJson, TaskId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
+use crate::digest;
 use crate::engine::{Run, SharedCaller, Told};
 use crate::error::Interrupted;
 use crate::finite::check_finite;
+use crate::input::{Asked, Question, Questions};
 use crate::lifecycle::Event;
 use crate::owner::Owner;
-use crate::record::{InputRecord, InputState, Progress, StepRecord, TraceContext};
+use crate::record::{InputRecord, InputState, Progress, StepRecord, TaskRecord, TraceContext};
+use crate::tool::kind_of;
 
 /// The body's view of its task. Cheap to clone; every clone speaks for the same run.
 ///
@@ -258,49 +261,113 @@ impl TaskContext {
         self.run.token().unwrap_or(0)
     }
 
-    /// Asks a declared question and waits for the answer, which has passed its form; nothing when none came within the
-    /// time.
+    /// Asks several questions at once and waits for all answers, which may come together or one by one, and however
+    /// often the server is restarted meanwhile: what is answered stays answered.
+    ///
+    #[cfg_attr(feature = "macros", doc = "```")]
+    #[cfg_attr(not(feature = "macros"), doc = "```text")]
+    /// use mcp_tasks::{Answer, Input, RootsInput, TaskContext, ToolError, task_tool, tool_type};
+    ///
+    /// #[tool_type]
+    /// struct Name {
+    ///     name: String,
+    /// }
+    ///
+    /// /// Makes a project.
+    /// #[task_tool(restart = "rerun")]
+    /// async fn make_project(
+    ///     ctx: TaskContext,
+    ///     /// What shall it be called?
+    ///     name: Input<Name>,
+    ///     folders: RootsInput,
+    /// ) -> Result<String, ToolError> {
+    ///     let (name, folders) = ctx.ask_all((&name, &folders)).await?;
+    ///     let Answer::Accept(Name { name }) = name else {
+    ///         return Err(ToolError::cancelled("It has no name."));
+    ///     };
+    ///     Ok(format!("{name} in one of {} folders", folders.len()))
+    /// }
+    /// # fn is_a_tool<T: mcp_tasks::TaskTool>() {}
+    /// # is_a_tool::<make_project>();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the run is over.
+    pub async fn ask_all<Q: Questions>(&self, questions: Q) -> Result<Q::Answers, Interrupted> {
+        let asked = questions.all_asked();
+        let keys: Vec<_> = asked.iter().map(|asked| asked.key).collect();
+        let mut responses = Vec::with_capacity(keys.len());
+        for (response, key) in self.ask(asked, None).await?.into_iter().zip(keys) {
+            // This run set no limit, so an earlier one of another body did.
+            let late = || self.answer_unreadable(key, "no answer came in time");
+            responses.push(response.ok_or_else(late)?);
+        }
+        questions.read_all(&responses).map_err(|unread| self.answer_unreadable(unread.key, &unread.message))
+    }
+
+    /// Whether the client has declared that it can be asked this, for a tool that can do without
+    /// (`require_input_capability = false`). Where nobody knows, as of a call that did not come over the protocol, it
+    /// is taken to be so. The same each time a body is run.
+    #[must_use]
+    pub fn can_ask<Q: Question>(&self, question: &Q) -> bool {
+        let Asked { key, request } = question.asked();
+        let inputs = self.run.tool().definition.inputs();
+        let Some(declared) = inputs.iter().find(|input| input.key() == key) else { return false };
+        let kind = match request {
+            None => declared.kind(),
+            Some(make) => match make(declared.message()).map(|request| request.get::<InputRequest>()) {
+                Ok(Ok(request)) => kind_of(&request),
+                _ => return false,
+            },
+        };
+        self.run.record().can_be_asked.as_ref().is_none_or(|kinds| kinds.contains(&kind))
+    }
+
+    /// Asks declared questions at once and waits for all answers; nothing for those that none came for within the time.
     pub(crate) async fn ask(
         &self,
-        declared: &str,
+        asked: Vec<Asked>,
         within_ms: Option<u64>,
-    ) -> Result<Option<RawJson>, Interrupted> {
+    ) -> Result<Vec<Option<RawJson>>, Interrupted> {
         self.checkpoint()?;
         let run = &self.run;
-        let Some(declaration) = run.tool().definition.inputs().iter().find(|input| input.key() == declared)
-        else {
-            return Err(run.fault(format!("the tool asks for `{declared}`, which it does not declare")));
-        };
+        let mut questions = Vec::with_capacity(asked.len());
+        for asked in asked {
+            let declared = asked.key;
+            questions.push((declared, self.question(asked)?));
+        }
         let Some(token) = run.token() else {
             return Err(run.cannot_ask());
         };
-        let key = run.use_key(declared);
-        let mut withdrawal = Withdrawal { run, token, key: &key, asking: None, pending: true };
-        match run.record().input(&key) {
-            Some(input) if input.fingerprint != declaration.fingerprint() => {
-                return Err(
-                    run.fault(format!("the tool asks something else under `{key}` than before the restart"))
-                );
+        let mut keys = Vec::with_capacity(questions.len());
+        let mut new = Vec::new();
+        for (declared, mut question) in questions {
+            let key = run.use_key(declared);
+            match run.record().input(&key) {
+                Some(input) if input.fingerprint != question.fingerprint => {
+                    return Err(run.fault(format!(
+                        "the tool asks something else under `{key}` than before the restart"
+                    )));
+                }
+                Some(_) => {}
+                None => {
+                    question.key.clone_from(&key);
+                    question.expires_at = within_ms.map(|within_ms| run.time_after(within_ms));
+                    new.push(question);
+                }
             }
-            Some(_) => {}
-            None => {
-                let mut input =
-                    InputRecord::new(&key, declaration.request().clone(), declaration.fingerprint());
-                input.expires_at = within_ms.map(|within_ms| run.time_after(within_ms));
-                let asking = withdrawal.asking.insert(run.ask(token, input));
-                let asked = asking.await;
-                withdrawal.asking = None;
-                asked
-                    .unwrap_or_else(|_| Err(run.fault(format!("the question `{key}` could not be asked"))))?;
-            }
+            keys.push(key);
         }
-        let answer = || {
-            run.wait(|record| match record.input(&key).map(|input| &input.state) {
-                Some(InputState::Answered { response }) => Some(Some(response.clone())),
-                Some(InputState::Expired) => Some(None),
-                _ => None,
-            })
-        };
+        let mut withdrawal = Withdrawal { run, token, keys: &keys, asking: None, pending: true };
+        if !new.is_empty() {
+            let asking = withdrawal.asking.insert(run.ask(token, new));
+            let asked = asking.await;
+            withdrawal.asking = None;
+            asked
+                .unwrap_or_else(|_| Err(run.fault(format!("`{}` could not be asked", keys.join("`, `")))))?;
+        }
+        let answer = || run.wait(|record| keys.iter().map(|key| answer_in(record, key)).collect());
         let first = match run.tool().definition.park_after_ms() {
             Some(park_after_ms) => run.within(park_after_ms, answer()).await,
             None => Some(answer().await),
@@ -317,6 +384,37 @@ impl TaskContext {
         answered
     }
 
+    /// What is asked, under the declared key. What the client has to be capable of beyond what the tool declares is
+    /// looked at here where there is a task (X-54), and where the answer of a call asks there.
+    fn question(&self, asked: Asked) -> Result<InputRecord, Interrupted> {
+        let run = &self.run;
+        let key = asked.key;
+        let Some(declared) = run.tool().definition.inputs().iter().find(|input| input.key() == key) else {
+            return Err(run.fault(format!("the tool asks for `{key}`, which it does not declare")));
+        };
+        let Some(make) = asked.request else {
+            return declared
+                .record(key)
+                .ok_or_else(|| run.fault(format!("the tool asks for `{key}` and does not say what")));
+        };
+        let request = make(declared.message())
+            .map_err(|reason| run.fault(format!("the question `{key}` cannot be asked: {reason}")))?;
+        run.check_size(&format!("question `{key}`"), request.as_str().len())?;
+        if let Ok(typed) = request.get::<InputRequest>()
+            && let kind = kind_of(&typed)
+            && kind != declared.kind()
+            && run.task_token().is_some()
+            && run.record().can_be_asked.as_ref().is_some_and(|kinds| !kinds.contains(&kind))
+        {
+            return Err(run.fault(format!(
+                "the question `{key}` needs what the client has not declared: `{}`",
+                kind.needs()
+            )));
+        }
+        let fingerprint = digest::of_json_text(request.as_str());
+        Ok(InputRecord::new(key, request, fingerprint))
+    }
+
     /// An answer that passed its form and that the tool's type still does not take: the type was changed meanwhile.
     pub(crate) fn answer_unreadable(&self, key: &str, message: &str) -> Interrupted {
         self.run.fault(format!("the recorded answer to `{key}` does not fit the tool any more: {message}"))
@@ -329,12 +427,21 @@ impl fmt::Debug for TaskContext {
     }
 }
 
-/// Takes a question back when the body stops waiting for it, as in a `select!` that something else wins.
+/// The answer to a question, or that none came in time; nothing while it is waited for.
+fn answer_in(record: &TaskRecord, key: &str) -> Option<Option<RawJson>> {
+    match record.input(key).map(|input| &input.state) {
+        Some(InputState::Answered { response }) => Some(Some(response.clone())),
+        Some(InputState::Expired) => Some(None),
+        _ => None,
+    }
+}
+
+/// Takes questions back when the body stops waiting for it, as in a `select!` that something else wins.
 struct Withdrawal<'a> {
     run: &'a Arc<Run>,
     token: u64,
-    key: &'a str,
-    /// The question on its way into the record; it is taken back when it is there.
+    keys: &'a [String],
+    /// The questions on their way into the record; they are taken back when they are there.
     asking: Option<JoinHandle<Result<(), Interrupted>>>,
     pending: bool,
 }
@@ -346,16 +453,17 @@ impl Drop for Withdrawal<'_> {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let (run, event) =
-            (Arc::clone(self.run), Event::Withdraw { token: self.token, key: self.key.to_owned() });
+        let (run, token, keys) = (Arc::clone(self.run), self.token, self.keys.to_vec());
         let asking = self.asking.take();
         runtime.spawn(async move {
             if let Some(asking) = asking {
                 // Whether it could be asked, the withdrawal finds out.
                 let _ = asking.await;
             }
-            // If it comes too late, there is nothing to take back.
-            let _ = run.emit(event).await;
+            for key in keys {
+                // If it comes too late, there is nothing to take back.
+                let _ = run.emit(Event::Withdraw { token, key }).await;
+            }
         });
     }
 }

@@ -54,11 +54,10 @@ use crate::lifecycle::{Event, Outcome};
 use crate::output::text_result;
 use crate::owner::Owner;
 use crate::record::{
-    ErrorRecord, Generation, InputRecord, InputState, LONGEST_MS, SharedRecord, TaskRecord, TraceContext,
-    Visibility,
+    ErrorRecord, Generation, InputState, LONGEST_MS, SharedRecord, TaskRecord, TraceContext, Visibility,
 };
 use crate::store::{Change, Cursor, Page, Parts, Store, StoreErrorKind};
-use crate::tool::{Restart, ToolDefinition};
+use crate::tool::{InputKind, Restart, ToolDefinition};
 
 /// How often a client should ask about a task of which nobody says.
 const DEFAULT_POLL_MS: u64 = 1_000;
@@ -92,6 +91,8 @@ pub struct NewTask {
     pub(crate) answers: Vec<(String, RawJson)>,
     /// What may be used for one task and no more.
     pub(crate) once: Option<String>,
+    /// What the client declared that it can be asked; none is unknown.
+    pub can_be_asked: Option<Vec<InputKind>>,
     /// Who waits for the answer, if it is of interest.
     pub(crate) caller: Option<SharedCaller>,
 }
@@ -108,6 +109,7 @@ impl NewTask {
             idempotency_key: None,
             answers: Vec::new(),
             once: None,
+            can_be_asked: None,
             caller: None,
         }
     }
@@ -503,6 +505,9 @@ impl Engine {
             record.retain_ms = Some(core.settings.round_ms);
         }
         if visibility == Visibility::Task || !definition.inputs().is_empty() {
+            if !definition.inputs().is_empty() {
+                record.can_be_asked.clone_from(&task.can_be_asked);
+            }
             record.params_digest = digest::of_json_text(task.arguments.as_str());
             // Whoever takes up a task that is not begun here needs them as well, and whoever runs it again.
             if record.lease.is_none() || definition.restart() == Restart::Rerun {
@@ -512,7 +517,7 @@ impl Engine {
         }
         for (key, response) in &task.answers {
             if let Some(declared) = definition.inputs().iter().find(|input| input.key() == key) {
-                let mut input = InputRecord::new(key, declared.request().clone(), declared.fingerprint());
+                let Some(mut input) = declared.record(key) else { continue };
                 input.state = InputState::Answered { response: response.clone() };
                 record.inputs.push(input);
             }

@@ -1,17 +1,27 @@
-//! Questions to the person behind the client, and their answers.
+//! Questions to the client, mostly to the person behind it, and their answers.
+
+mod kinds;
+mod question;
 
 use std::fmt;
 use std::time::Duration;
 
 use mcp_tasks_types::RawJson;
+use mcp_tasks_types::v2026_07_28::method::ELICITATION_CREATE;
 use mcp_tasks_types::v2026_07_28::{ElicitAction, ElicitResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
+pub use self::kinds::{RootsInput, SamplingInput, SamplingQuestion, UrlInput, UrlQuestion};
+use self::question::sealed;
+pub(crate) use self::question::{Asked, Declared};
+pub use self::question::{Declare, Question, Questions};
 use crate::context::TaskContext;
 use crate::error::Interrupted;
 use crate::form::{FormError, FormSchema};
+use crate::record::InputKind;
 
 /// A type that a form can be filled in for: any struct of plain members with `serde::Deserialize` and
 /// `schemars::JsonSchema`. What a form cannot ask for is told when the tool is registered.
@@ -46,10 +56,6 @@ impl<T> Input<T> {
         Self { key, source: AnswerSource::of::<T>(), read: read_answer }
     }
 
-    pub(crate) fn source(&self) -> AnswerSource {
-        self.source
-    }
-
     /// The declared key.
     #[must_use]
     pub const fn key(&self) -> &'static str {
@@ -62,11 +68,7 @@ impl<T> Input<T> {
     ///
     /// When the run is over.
     pub async fn ask(&self, ctx: &TaskContext) -> Result<Answer<T>, Interrupted> {
-        match ctx.ask(self.key, None).await? {
-            Some(response) => self.read(ctx, &response),
-            // This run set no limit, so an earlier one of another body did.
-            None => Err(ctx.answer_unreadable(self.key, "no answer came in time")),
-        }
+        ask_one(self, ctx).await
     }
 
     /// Asks and waits for the answer, but no longer than that; then the question is taken back and there is nothing.
@@ -81,14 +83,61 @@ impl<T> Input<T> {
         ctx: &TaskContext,
         within: Duration,
     ) -> Result<Option<Answer<T>>, Interrupted> {
-        let within_ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
-        let response = ctx.ask(self.key, Some(within_ms)).await?;
-        response.map(|response| self.read(ctx, &response)).transpose()
+        ask_one_within(self, ctx, within).await
+    }
+}
+
+impl<T> sealed::Sealed for Input<T> {}
+
+impl<T> Declare for Input<T> {
+    fn declared(&self, message: &str) -> Declared {
+        self.source.declared(self.key, message)
+    }
+}
+
+impl<T> Question for Input<T> {
+    type Answer = Answer<T>;
+
+    fn asked(&self) -> Asked {
+        Asked::declared(self.key)
     }
 
-    fn read(&self, ctx: &TaskContext, response: &RawJson) -> Result<Answer<T>, Interrupted> {
-        (self.read)(response).map_err(|message| ctx.answer_unreadable(self.key, &message))
+    fn read(&self, response: &RawJson) -> Result<Answer<T>, String> {
+        (self.read)(response)
     }
+}
+
+/// Asks one question and waits for its answer.
+async fn ask_one<Q: Question>(question: &Q, ctx: &TaskContext) -> Result<Q::Answer, Interrupted> {
+    let asked = question.asked();
+    let key = asked.key;
+    match ctx.ask(vec![asked], None).await?.pop().flatten() {
+        Some(response) => read(question, ctx, key, &response),
+        // This run set no limit, so an earlier one of another body did.
+        None => Err(ctx.answer_unreadable(key, "no answer came in time")),
+    }
+}
+
+/// The same for no longer than that; nothing when there was no answer by then.
+async fn ask_one_within<Q: Question>(
+    question: &Q,
+    ctx: &TaskContext,
+    within: Duration,
+) -> Result<Option<Q::Answer>, Interrupted> {
+    let within_ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
+    let asked = question.asked();
+    let key = asked.key;
+    let response = ctx.ask(vec![asked], Some(within_ms)).await?.pop().flatten();
+    response.map(|response| read(question, ctx, key, &response)).transpose()
+}
+
+fn read<Q: Question>(
+    question: &Q,
+    ctx: &TaskContext,
+    key: &str,
+    response: &RawJson,
+) -> Result<Q::Answer, Interrupted> {
+    question.read(response).map_err(|message| ctx.answer_unreadable(key, &message))
 }
 
 impl<T> fmt::Debug for Input<T> {
@@ -107,6 +156,14 @@ pub(crate) struct AnswerSource {
 impl AnswerSource {
     pub(crate) const fn of<T: Answerable>() -> Self {
         Self { form: FormSchema::of::<T>, check: check_answer::<T> }
+    }
+
+    pub(crate) fn declared<K>(self, key: K, message: &str) -> Declared<K> {
+        let request = (self.form)().map(|form| {
+            let params = json!({"mode": "form", "message": message, "requestedSchema": form.as_value()});
+            Some(json!({"method": ELICITATION_CREATE, "params": params}))
+        });
+        Declared { key, kind: InputKind::Form, message: message.to_owned(), request, check: self.check }
     }
 }
 

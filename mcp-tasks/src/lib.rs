@@ -144,7 +144,10 @@ pub use error::{
     ArgumentError, BuildError, DefinitionError, EngineError, EngineErrorKind, Interrupted, InterruptedKind,
     ToolError,
 };
-pub use input::{Answer, Answerable, Input};
+pub use input::{
+    Answer, Answerable, Declare, Input, Question, Questions, RootsInput, SamplingInput, SamplingQuestion,
+    UrlInput, UrlQuestion,
+};
 #[cfg(feature = "macros")]
 pub use mcp_tasks_macros::{task_tool, tool_type};
 pub use mcp_tasks_types as types;

@@ -6,7 +6,7 @@ pub use {schemars, serde};
 
 pub use crate::BoxFuture;
 pub use crate::error::{ArgumentError, ToolError};
-pub use crate::input::Input;
+pub use crate::input::{Input, RootsInput, SamplingInput, UrlInput};
 pub use crate::output::ToolReturn;
 pub use crate::tool::{
     Arguments, Restart, TaskMode, TaskTool, ToolArgument, ToolCall, ToolDefinition, finish,

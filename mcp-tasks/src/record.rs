@@ -77,6 +77,9 @@ pub struct TaskRecord {
     /// Every question ever asked, in order. A key is used once in a task's life.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputRecord>,
+    /// What the client declared that it can be asked, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub can_be_asked: Option<Vec<InputKind>>,
     /// What makes a second call the same one: a digest of owner, tool and a key of the author's choice. Unique in a
     /// store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,6 +143,7 @@ impl TaskRecord {
             abandon_ms: None,
             seen_at: None,
             inputs: Vec::new(),
+            can_be_asked: None,
             same_call: None,
             parked: None,
             forgotten_at: None,
@@ -474,6 +478,39 @@ impl InputRecord {
             fingerprint: fingerprint.into(),
             state: InputState::Outstanding,
             expires_at: None,
+        }
+    }
+}
+
+/// What a question needs the client to be capable of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum InputKind {
+    /// An elicitation with a form.
+    Form,
+    /// An elicitation that sends the person to a web page.
+    Url,
+    /// A message of its model.
+    Sampling,
+    /// A message of its model, which may use tools.
+    SamplingWithTools,
+    /// A message of its model, which is given the context of servers.
+    SamplingWithContext,
+    /// Its roots.
+    Roots,
+}
+
+impl InputKind {
+    /// The place of it among a client's capabilities.
+    pub(crate) fn needs(self) -> &'static str {
+        match self {
+            Self::Form => "elicitation.form",
+            Self::Url => "elicitation.url",
+            Self::Sampling => "sampling",
+            Self::SamplingWithTools => "sampling.tools",
+            Self::SamplingWithContext => "sampling.context",
+            Self::Roots => "roots",
         }
     }
 }

@@ -1,25 +1,27 @@
 //! The trait that `#[task_tool]` implements, and what a tool says about itself.
 
 mod durable;
+mod question;
 mod references;
 
 use std::fmt;
 
+use mcp_tasks_types::RawObject;
 use mcp_tasks_types::v2026_07_28::CallToolResult;
-use mcp_tasks_types::v2026_07_28::method::ELICITATION_CREATE;
-use mcp_tasks_types::{RawJson, RawObject};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+pub use self::question::InputDeclaration;
+pub(crate) use self::question::kind_of;
 use crate::BoxFuture;
 use crate::context::TaskContext;
 use crate::digest;
 use crate::error::{ArgumentError, DefinitionError, ToolError};
-use crate::input::{AnswerSource, Answerable, Input};
 use crate::output::{ToolOutput, ToolReturn, schema_of};
+pub use crate::record::InputKind;
 use crate::record::ToolFingerprint;
 
 /// A tool whose calls can become tasks.
@@ -83,6 +85,9 @@ pub enum Restart {
     Rerun,
 }
 
+/// What marks an argument in a schema that is repeated in a header.
+pub(crate) const MIRROR: &str = "x-mcp-header";
+
 /// What a tool says about itself. Faults in it are kept and told all at once when the engine is built.
 #[derive(Clone)]
 pub struct ToolDefinition {
@@ -92,6 +97,8 @@ pub struct ToolDefinition {
     version: Option<String>,
     status_message: Option<String>,
     input_schema: Value,
+    /// Of the arguments as they are, whatever else is said about them.
+    input_digest: String,
     output_schema: Option<Value>,
     ttl_ms: Option<u64>,
     poll_ms: Option<u64>,
@@ -128,6 +135,7 @@ impl ToolDefinition {
             description: None,
             version: None,
             status_message: None,
+            input_digest: digest::of_value(&digest::without_annotations(&input_schema)),
             input_schema,
             output_schema,
             ttl_ms: None,
@@ -220,79 +228,35 @@ impl ToolDefinition {
         self
     }
 
-    /// Declares a question with a form for `T`.
+    /// Has an argument be repeated in a header of its requests, `Mcp-Param-` and this name, for whoever routes them
+    /// without reading them. It is a text, an integer or a boolean, and nothing that is secret.
     #[must_use]
-    pub fn with_input<T: Answerable>(self, key: impl Into<String>, message: impl Into<String>) -> Self {
-        self.declare(key.into(), message.into(), AnswerSource::of::<T>())
-    }
-
-    /// Declares a question that is asked before the body runs and before a task exists, together with all others like
-    /// it. [`Input::ask`] gives the answer at once the first time.
-    #[must_use]
-    pub fn with_input_before_task<T: Answerable>(
-        self,
-        key: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
-        self.declare(key.into(), message.into(), AnswerSource::of::<T>()).before_task()
-    }
-
-    /// The same for a question that an expansion holds already.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_question<T>(self, input: &Input<T>, message: impl Into<String>) -> Self {
-        self.declare(input.key().to_owned(), message.into(), input.source())
-    }
-
-    /// The same for one that is asked before a task exists.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_question_before_task<T>(self, input: &Input<T>, message: impl Into<String>) -> Self {
-        self.with_question(input, message).before_task()
-    }
-
-    fn before_task(mut self) -> Self {
-        if let Some(input) = self.inputs.last_mut() {
-            input.before_task = true;
-        }
-        self
-    }
-
-    fn declare(mut self, key: String, message: String, source: AnswerSource) -> Self {
-        let fault = |member, message: String| DefinitionError {
-            key: Some(key.clone()),
-            member,
-            ..DefinitionError::new(&self.name, message)
+    pub fn with_header(mut self, argument: &str, header: impl Into<String>) -> Self {
+        let header = header.into();
+        let property = self.input_schema.get("properties").and_then(|all| all.get(argument));
+        let Some(Value::Object(mut property)) = property.cloned() else {
+            let fault =
+                format!("`{argument}` is no argument with a type and cannot be the header `{header}`");
+            self.faults.push(DefinitionError::new(&self.name, fault));
+            return self;
         };
-        if self.inputs.iter().any(|input| input.key == key) {
-            self.faults.push(fault(None, "the key is declared twice".to_owned()));
+        // Clients look for the type where the mark is.
+        if let Some(Value::String(path)) = property.get("$ref")
+            && let Some(Value::Object(mut inlined)) =
+                path.strip_prefix('#').and_then(|path| self.input_schema.pointer(path)).cloned()
+        {
+            inlined.extend(property.into_iter().filter(|(name, _)| name != "$ref"));
+            property = inlined;
         }
-        if key.is_empty() || key.contains('#') {
-            // `key#2` is the second time that `key` is asked for.
-            self.faults.push(fault(None, "a key is not empty and holds no `#`".to_owned()));
+        // Choices that are described one by one have their type with each of them.
+        let choices = property.get("oneOf").and_then(Value::as_array);
+        let is_choice_of_texts =
+            choices.is_some_and(|choices| choices.iter().all(|choice| choice["type"] == "string"));
+        if is_choice_of_texts {
+            property.entry("type").or_insert_with(|| json!("string"));
         }
-        match (source.form)() {
-            Err(errors) => {
-                self.faults.extend(errors.into_iter().map(|error| fault(error.member, error.message)));
-            }
-            Ok(form) => {
-                let params = json!({"mode": "form", "message": message, "requestedSchema": form.as_value()});
-                let request = json!({"method": ELICITATION_CREATE, "params": params});
-                let fingerprint = digest::of_value(&request);
-                match RawJson::new(&request) {
-                    Ok(request) => self.inputs.push(InputDeclaration {
-                        key,
-                        message,
-                        kind: InputKind::Form,
-                        request,
-                        fingerprint,
-                        before_task: false,
-                        check: source.check,
-                    }),
-                    Err(err) => self.faults.push(fault(None, err.to_string())),
-                }
-            }
-        }
+        property.insert(MIRROR.to_owned(), Value::String(header));
+        self.input_schema["properties"][argument] = Value::Object(property);
         self
     }
 
@@ -374,14 +338,8 @@ impl ToolDefinition {
         &self.inputs
     }
 
-    /// Whether the key is one of a question that is asked before a task exists.
-    pub(crate) fn asks_before_task(&self, key: &str) -> bool {
-        self.inputs.iter().any(|input| input.before_task && input.key == key)
-    }
-
     pub(crate) fn fingerprint(&self) -> ToolFingerprint {
-        let schema = digest::of_value(&digest::without_annotations(&self.input_schema));
-        ToolFingerprint::new(&self.name, schema, self.version.clone())
+        ToolFingerprint::new(&self.name, &self.input_digest, self.version.clone())
     }
 
     /// Every fault that registration finds.
@@ -416,28 +374,6 @@ impl ToolDefinition {
         let arguments = arguments.into_iter().flatten().filter(|(_, schema)| !described(schema));
         tool.into_iter().chain(arguments.map(|(name, _)| Some(name.as_str()))).collect()
     }
-
-    /// Members of forms whose names look like secrets, which a form never asks for.
-    pub(crate) fn secrets(&self) -> Vec<(&str, String)> {
-        const SECRETS: &[&str] =
-            &["password", "passphrase", "secret", "token", "api_key", "apikey", "credential"];
-        let mut found = Vec::new();
-        for input in &self.inputs {
-            let request: Value = input.request.get().unwrap_or_default();
-            let Some(members) =
-                request.pointer("/params/requestedSchema/properties").and_then(Value::as_object)
-            else {
-                continue;
-            };
-            for name in members.keys() {
-                let lower = name.to_ascii_lowercase();
-                if SECRETS.iter().any(|secret| lower.contains(secret)) {
-                    found.push((input.key(), name.clone()));
-                }
-            }
-        }
-        found
-    }
 }
 
 impl fmt::Debug for ToolDefinition {
@@ -445,76 +381,6 @@ impl fmt::Debug for ToolDefinition {
         f.debug_struct("ToolDefinition")
             .field("name", &self.name)
             .field("inputs", &self.inputs)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A question that a tool may ask.
-#[derive(Clone)]
-pub struct InputDeclaration {
-    key: String,
-    message: String,
-    kind: InputKind,
-    request: RawJson,
-    fingerprint: String,
-    before_task: bool,
-    check: fn(&RawJson) -> Result<(), String>,
-}
-
-/// What a question needs the client to be capable of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum InputKind {
-    /// An elicitation with a form.
-    Form,
-}
-
-impl InputDeclaration {
-    /// The key under which it is asked for the first time.
-    #[must_use]
-    pub fn key(&self) -> &str {
-        &self.key
-    }
-
-    /// What the person reads.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// What the client has to be capable of.
-    #[must_use]
-    pub fn kind(&self) -> InputKind {
-        self.kind
-    }
-
-    /// The request, `{"method":…,"params":…}`.
-    #[must_use]
-    pub fn request(&self) -> &RawJson {
-        &self.request
-    }
-
-    /// Whether it is asked before the body runs and before a task exists.
-    #[must_use]
-    pub fn is_before_task(&self) -> bool {
-        self.before_task
-    }
-
-    pub(crate) fn fingerprint(&self) -> &str {
-        &self.fingerprint
-    }
-
-    /// Whether the tool's own type takes the answer, which has passed its form.
-    pub(crate) fn check(&self, response: &RawJson) -> Result<(), String> {
-        (self.check)(response)
-    }
-}
-
-impl fmt::Debug for InputDeclaration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InputDeclaration")
-            .field("key", &self.key)
-            .field("kind", &self.kind)
             .finish_non_exhaustive()
     }
 }
@@ -738,6 +604,67 @@ mod tests {
         let described =
             ToolDefinition::new::<Arguments, Result<(), ToolError>>("t").with_description("Does it.");
         assert_eq!(described.undescribed(), [Some("inner")]);
+    }
+
+    /// what is repeated in a header has its type where the mark is, and tasks that wait do not notice.
+    #[test]
+    fn header_is_marked_beside_the_type() {
+        /// How large.
+        #[derive(Deserialize, JsonSchema)]
+        #[serde(rename_all = "lowercase")]
+        enum Size {
+            /// Not large.
+            Small,
+            /// Not small.
+            Large,
+        }
+        #[derive(Deserialize, JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is of interest")]
+        struct Mirrored {
+            region: Option<String>,
+            size: Size,
+            any: Value,
+        }
+        let plain = ToolDefinition::new::<Mirrored, Result<(), ToolError>>("t");
+        let definition = plain.clone().with_header("region", "Region").with_header("size", "Size");
+        assert!(definition.faults().is_empty());
+        let properties = &definition.input_schema()["properties"];
+        assert_eq!(properties["region"], json!({"type": ["string", "null"], "x-mcp-header": "Region"}));
+        assert_eq!(
+            (&properties["size"]["type"], &properties["size"]["x-mcp-header"]),
+            (&json!("string"), &json!("Size"))
+        );
+        assert_eq!(properties["size"]["description"], "How large.");
+        assert_eq!(definition.fingerprint(), plain.fingerprint());
+        for unfit in ["any", "other"] {
+            assert_eq!(plain.clone().with_header(unfit, "Any").faults().len(), 1, "{unfit}");
+        }
+    }
+
+    /// C-66, X-49: a question of any kind is declared with its text, and what the body says is no part of it.
+    #[test]
+    fn questions_of_all_kinds_are_declared() {
+        use crate::{RootsInput, SamplingInput, UrlInput};
+
+        let sampling = SamplingInput::declared("greet").with_max_tokens(50).with_system_prompt("Be kind.");
+        let definition = ToolDefinition::new::<Inner, Result<(), ToolError>>("t")
+            .with_question(&UrlInput::declared("login"), "Log in.")
+            .with_question(&sampling, "Greet them.")
+            .with_question_before_task(&RootsInput::declared("folders"), "");
+        assert!(definition.faults().is_empty());
+        let kinds: Vec<InputKind> = definition.inputs().iter().map(InputDeclaration::kind).collect();
+        assert_eq!(kinds, [InputKind::Url, InputKind::Sampling, InputKind::Roots]);
+        let request = |place: usize| {
+            definition.inputs()[place].request().map(|request| request.get::<Value>().unwrap())
+        };
+        assert_eq!(request(0), None);
+        let message = json!({"role": "user", "content": {"type": "text", "text": "Greet them."}});
+        let params = json!({"messages": [message], "maxTokens": 50, "systemPrompt": "Be kind."});
+        assert_eq!(request(1), Some(json!({"method": "sampling/createMessage", "params": params})));
+        assert_eq!(request(2), Some(json!({"method": "roots/list", "params": {}})));
+        let before = definition.with_question_before_task(&UrlInput::declared("pay"), "Pay.");
+        let faults: Vec<String> = before.faults().iter().map(ToString::to_string).collect();
+        assert!(faults.len() == 1 && faults[0].contains("`t`, input `pay`: "), "{faults:?}");
     }
 
     /// C-69: a tool without the macro says as well what it asks before a task.

@@ -9,7 +9,7 @@ use super::supervise::{failed, within_limit};
 use crate::error::{EngineError, EngineErrorKind};
 use crate::lifecycle::{Event, IllegalReason, Outcome};
 use crate::owner::Owner;
-use crate::record::{InputRecord, OUTSIDE_TOKEN, SharedRecord};
+use crate::record::{OUTSIDE_TOKEN, SharedRecord};
 
 /// Speaks for tasks that their bodies [left](crate::TaskContext::leave), of one owner.
 #[derive(Clone, Debug)]
@@ -55,7 +55,10 @@ impl Outside {
             let message = format!("the tool `{}` declares no question `{key}`", record.tool.name);
             return Err(EngineError::new(EngineErrorKind::InvalidInput, message));
         };
-        let input = InputRecord::new(key, declared.request().clone(), declared.fingerprint());
+        let Some(input) = declared.record(key) else {
+            let message = format!("what `{key}` asks is for the body to say");
+            return Err(EngineError::new(EngineErrorKind::InvalidInput, message));
+        };
         self.write(id, Event::Ask { token: OUTSIDE_TOKEN, inputs: vec![input] }).await
     }
 

@@ -111,6 +111,14 @@ impl Engine {
         round
     }
 
+    /// Ends a call to which nobody can come back.
+    pub(crate) async fn give_up_call(&self, id: &TaskId) {
+        if let Some(run) = self.core.run(id) {
+            run.stop(InterruptedKind::Cancelled);
+        }
+        self.core.give_up(id).await;
+    }
+
     /// Waits until the call asks or has ended.
     async fn round(&self, owner: &Owner, id: &TaskId, mut changes: Listener) -> Result<Round, EngineError> {
         let core = &self.core;
@@ -158,7 +166,9 @@ impl Engine {
                 open.push(input);
                 continue;
             };
-            check_answer(input.request(), response)
+            // One without a request is not registered.
+            let Some(request) = input.request() else { continue };
+            check_answer(request, response)
                 .and_then(|()| input.check(response))
                 .map_err(|reason| invalid_input(input.key(), &reason))?;
             answers.push((input.key().to_owned(), response.clone()));

@@ -310,12 +310,12 @@ impl Run {
         }
     }
 
-    /// Asks a question under a key of its own, in a task of its own: a body that loses interest meanwhile finds the
-    /// question asked when it takes it back.
+    /// Asks questions under keys of their own, in a task of its own: a body that loses interest meanwhile finds them
+    /// asked when it takes them back. They are asked all at once.
     pub(crate) fn ask(
         self: &Arc<Self>,
         token: u64,
-        input: InputRecord,
+        inputs: Vec<InputRecord>,
     ) -> JoinHandle<Result<(), Interrupted>> {
         let run = Arc::clone(self);
         let on_its_way = OnItsWay::new(self);
@@ -323,10 +323,11 @@ impl Run {
             let _on_its_way = on_its_way;
             run.surely_born().await?;
             let decide = |record: &TaskRecord| {
-                // Keys are used once, so that is this very question: it was written and the answer got lost.
-                let known = record.input(&input.key);
-                let done = known.is_some_and(|known| known.fingerprint == input.fingerprint);
-                (!done).then(|| Event::Ask { token, inputs: vec![input.clone()] })
+                // Keys are used once, so these are these very questions: they were written and the answer got lost.
+                let is_done = |input: &InputRecord| {
+                    record.input(&input.key).is_some_and(|known| known.fingerprint == input.fingerprint)
+                };
+                (!inputs.iter().all(is_done)).then(|| Event::Ask { token, inputs: inputs.clone() })
             };
             match run.core.transition_surely_with(run.record(), decide, Patience::While(&run)).await {
                 Ok(record) => {

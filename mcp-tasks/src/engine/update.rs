@@ -44,7 +44,7 @@ impl Core {
         check_answer(&input.request, response)?;
         let tool = self.tool(&record.tool.name);
         let mut declared = tool.into_iter().flat_map(|tool| tool.definition.inputs());
-        match declared.find(|declared| declared.fingerprint() == input.fingerprint) {
+        match declared.find(|declared| declared.fingerprint() == Some(&input.fingerprint)) {
             Some(declared) => declared.check(response),
             None => Ok(()),
         }

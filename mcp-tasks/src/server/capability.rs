@@ -1,9 +1,8 @@
 //! What a request declares that its client can do, and what we tell it to declare.
 
-use mcp_tasks_types::{
-    RawObject, tasks_extension,
-    v2026_07_28::{ClientCapabilities, ElicitationCapability},
-};
+use mcp_tasks_types::{RawObject, tasks_extension, v2026_07_28::ClientCapabilities};
+
+use crate::tool::InputKind;
 
 /// Whether the request declares the tasks extension. The `tasks` capability of 2025-11-25 does not
 /// count (C-25).
@@ -24,23 +23,119 @@ pub(super) fn tasks() -> ClientCapabilities {
     ClientCapabilities::new().with_extensions(tasks_extension())
 }
 
-/// The declaration that a tool needs, as far as the request lacks it.
+/// What the request declares that its client can be asked.
+pub(super) fn can_be_asked(capabilities: &ClientCapabilities) -> Vec<InputKind> {
+    let elicitation = capabilities.elicitation.as_ref();
+    let sampling = capabilities.sampling.as_ref();
+    let kinds = [
+        (InputKind::Form, has_forms(capabilities)),
+        (InputKind::Url, elicitation.is_some_and(|elicitation| elicitation.url.is_some())),
+        (InputKind::Sampling, sampling.is_some()),
+        (InputKind::SamplingWithTools, sampling.is_some_and(|sampling| sampling.tools.is_some())),
+        (InputKind::SamplingWithContext, sampling.is_some_and(|sampling| sampling.context.is_some())),
+        (InputKind::Roots, capabilities.roots.is_some()),
+    ];
+    kinds.into_iter().filter_map(|(kind, declared)| declared.then_some(kind)).collect()
+}
+
+/// The declaration that is needed, as far as the request lacks it.
 pub(super) fn missing(
     capabilities: &ClientCapabilities,
     needs_tasks: bool,
-    needs_forms: bool,
+    kinds: impl Iterator<Item = InputKind>,
 ) -> Option<ClientCapabilities> {
-    let lacks_tasks = needs_tasks && !has_tasks(capabilities);
-    let lacks_forms = needs_forms && !has_forms(capabilities);
-    if !lacks_tasks && !lacks_forms {
-        return None;
+    let mut missing = None;
+    if needs_tasks && !has_tasks(capabilities) {
+        missing = Some(tasks());
     }
-    let mut missing = ClientCapabilities::new();
-    if lacks_tasks {
-        missing = missing.with_extensions(tasks_extension());
+    let declared = can_be_asked(capabilities);
+    for kind in kinds.filter(|kind| !declared.contains(kind)) {
+        missing = Some(with_kind(missing.unwrap_or_default(), kind));
     }
-    if lacks_forms {
-        missing = missing.with_elicitation(ElicitationCapability::new().with_form(RawObject::empty()));
+    missing
+}
+
+fn with_kind(mut capabilities: ClientCapabilities, kind: InputKind) -> ClientCapabilities {
+    let nothing = RawObject::empty;
+    match kind {
+        InputKind::Form => {
+            let elicitation = capabilities.elicitation.take().unwrap_or_default();
+            capabilities.with_elicitation(elicitation.with_form(nothing()))
+        }
+        InputKind::Url => {
+            let elicitation = capabilities.elicitation.take().unwrap_or_default();
+            capabilities.with_elicitation(elicitation.with_url(nothing()))
+        }
+        InputKind::Sampling => {
+            let sampling = capabilities.sampling.take().unwrap_or_default();
+            capabilities.with_sampling(sampling)
+        }
+        InputKind::SamplingWithTools => {
+            let sampling = capabilities.sampling.take().unwrap_or_default();
+            capabilities.with_sampling(sampling.with_tools(nothing()))
+        }
+        InputKind::SamplingWithContext => {
+            let sampling = capabilities.sampling.take().unwrap_or_default();
+            capabilities.with_sampling(sampling.with_context(nothing()))
+        }
+        InputKind::Roots => capabilities.with_roots(nothing()),
     }
-    Some(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_tasks_types::v2026_07_28::ClientCapabilities;
+    use serde_json::{Value, json};
+
+    use super::{can_be_asked, missing};
+    use crate::tool::InputKind;
+
+    const ALL: [InputKind; 6] = [
+        InputKind::Form,
+        InputKind::Url,
+        InputKind::Sampling,
+        InputKind::SamplingWithTools,
+        InputKind::SamplingWithContext,
+        InputKind::Roots,
+    ];
+
+    fn declaring(capabilities: &Value) -> ClientCapabilities {
+        serde_json::from_value(capabilities.clone()).unwrap()
+    }
+
+    /// C-66: what is missing is named as a client would declare it, and is all that is missing then.
+    #[test]
+    fn what_is_missing_is_what_has_to_be_declared() {
+        let needed = |capabilities: &Value, kinds: &[InputKind]| {
+            let missing = missing(&declaring(capabilities), false, kinds.iter().copied());
+            missing.map(|missing| serde_json::to_value(missing).unwrap())
+        };
+        let all = json!({
+            "elicitation": {"form": {}, "url": {}},
+            "sampling": {"context": {}, "tools": {}},
+            "roots": {},
+        });
+        assert_eq!(needed(&json!({}), &ALL), Some(all.clone()));
+        assert_eq!(needed(&all, &ALL), None);
+        assert_eq!(can_be_asked(&declaring(&all)), ALL);
+        for (declared, kind, wanted) in [
+            (json!({"elicitation": {}}), InputKind::Form, None),
+            (json!({"elicitation": {}}), InputKind::Url, Some(json!({"elicitation": {"url": {}}}))),
+            (
+                json!({"elicitation": {"url": {}}}),
+                InputKind::Form,
+                Some(json!({"elicitation": {"form": {}}})),
+            ),
+            (json!({"elicitation": {"form": {}}}), InputKind::Sampling, Some(json!({"sampling": {}}))),
+            (json!({"sampling": {}}), InputKind::Sampling, None),
+            (
+                json!({"sampling": {"context": {}}}),
+                InputKind::SamplingWithTools,
+                Some(json!({"sampling": {"tools": {}}})),
+            ),
+            (json!({"sampling": {}}), InputKind::Roots, Some(json!({"roots": {}}))),
+        ] {
+            assert_eq!(needed(&declared, &[kind]), wanted, "{declared} {kind:?}");
+        }
+    }
 }

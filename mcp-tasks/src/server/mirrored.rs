@@ -8,8 +8,8 @@ use super::{
     members::{Members, as_string},
     whole::Whole,
 };
+use crate::tool::MIRROR as MARK;
 
-const MARK: &str = "x-mcp-header";
 const PREFIX: &str = "Mcp-Param-";
 
 /// The mirrored arguments of one tool.

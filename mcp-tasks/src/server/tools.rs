@@ -3,7 +3,7 @@
 use mcp_tasks_types::{
     JsonError, Map, RawJson, RawObject,
     v2026_07_28::{
-        CallToolRequestParams, ClientCapabilities, InputRequiredResult, RequestMetaObject,
+        CallToolRequestParams, ClientCapabilities, InputRequest, InputRequiredResult, RequestMetaObject,
         Tool as Descriptor, ToolInputSchema, ToolOutputSchema, method::TOOLS_CALL,
     },
 };
@@ -24,7 +24,7 @@ use crate::{
     error::{DefinitionError, EngineError, EngineErrorKind},
     output::text_result,
     owner::Owner,
-    tool::{InputDeclaration, TaskMode, ToolDefinition},
+    tool::{InputDeclaration, TaskMode, ToolDefinition, kind_of},
 };
 
 /// A tool as clients see it. How it runs is no business of theirs: there is no `execution` in this
@@ -68,19 +68,22 @@ pub(super) fn asks_in_answer(definition: &ToolDefinition) -> bool {
     asks && (definition.task_mode() != TaskMode::Required || asks_before_task(definition))
 }
 
-/// What the request would have to declare for this tool and does not.
+/// What the request would have to declare for this tool and does not. A tool that can do without some of its
+/// questions has to be able to ask at least one where it asks in its answer; what it asks then is looked at when it asks.
 fn missing(
     definition: &ToolDefinition,
     capabilities: &ClientCapabilities,
     lenient: bool,
 ) -> Option<ClientCapabilities> {
-    let asks = !definition.inputs().is_empty();
     let needs_tasks = definition.task_mode() == TaskMode::Required;
-    // Only a task can wait for a client that never said that it can be asked.
-    let asks_in_answer =
-        asks_before_task(definition) || !(needs_tasks || becomes_a_task(definition, capabilities));
     let is_strict = definition.requires_input_capability() && !lenient;
-    capability::missing(capabilities, needs_tasks, asks && (is_strict || asks_in_answer))
+    // Only a task can wait for a client that never said that it can be asked.
+    let asks_in_answer = !(needs_tasks || becomes_a_task(definition, capabilities));
+    let declared = capability::can_be_asked(capabilities);
+    let can_be_asked = |input: &InputDeclaration| declared.contains(&input.kind());
+    let needs_all = is_strict || (asks_in_answer && !definition.inputs().iter().any(can_be_asked));
+    let needed = definition.inputs().iter().filter(|input| needs_all || input.is_before_task());
+    capability::missing(capabilities, needs_tasks, needed.map(InputDeclaration::kind))
 }
 
 fn answered(outcome: InlineOutcome) -> Result<RawObject, Refusal> {
@@ -132,7 +135,7 @@ impl Inner {
         let before = match state {
             Some(State { continuation: Continuation::Kept { id, .. }, .. }) => {
                 let round = self.engine.next_round_of(owner, &id, responses, caller).await?;
-                return self.after_round(round, &origin);
+                return self.after_round(round, capabilities, &origin);
             }
             Some(State { continuation: Continuation::Before { nonce, answers }, expires_at }) => {
                 Some((nonce, answers, expires_at))
@@ -146,6 +149,7 @@ impl Inner {
         let round_ms = self.engine.round_ms(definition);
         let mut task = NewTask::new(owner.clone(), params.name, arguments);
         task.caller.clone_from(&caller);
+        task.can_be_asked = Some(capability::can_be_asked(capabilities));
         if asks_before {
             let (nonce, mut answers, expires_at) = match before {
                 Some(before) => before,
@@ -166,7 +170,7 @@ impl Inner {
                 Err(error) => return self.not_called(error),
             };
             if !open.is_empty() {
-                let questions = open.iter().map(|input| (input.key(), input.request()));
+                let questions = open.iter().filter_map(|input| Some((input.key(), input.request()?)));
                 let answers = task.answers.into_iter().collect();
                 let continuation = Continuation::Before { nonce, answers };
                 return self.asks(questions, &State { continuation, expires_at }, &origin);
@@ -182,11 +186,21 @@ impl Inner {
                 Err(error) => self.not_called(error),
             };
         }
-        match self.engine.call_in_rounds(task).await {
-            Ok(round) if is_retry => self.after_round(round, &origin),
-            Ok(round) => self.after_round(self.answered_at_once(round, &responses, caller).await?, &origin),
-            Err(error) => self.not_called(error),
+        let round = match self.engine.call_in_rounds(task).await {
+            Ok(round) if is_retry => round,
+            Ok(round) => self.answered_at_once(round, &responses, caller).await?,
+            Err(error) => return self.not_called(error),
+        };
+        let kept = match &round {
+            Round::Asks(record) => Some(record.id.clone()),
+            Round::Ended(_) => None,
+        };
+        let answer = self.after_round(round, capabilities, &origin);
+        if let (Err(_), Some(id)) = (&answer, kept) {
+            // Nobody can come back to it.
+            self.engine.give_up_call(&id).await;
         }
+        answer
     }
 
     /// Goes on with answers that came with the call itself, as from a client that knows what the tool asks. Those that
@@ -210,11 +224,24 @@ impl Inner {
         Ok(round)
     }
 
-    /// What a call that is no task is answered with.
-    fn after_round(&self, round: Round, origin: &Origin<'_>) -> Result<RawObject, Refusal> {
+    /// What a call that is no task is answered with. A client that did not declare that it can be asked what is asked
+    /// now can come back with what it had.
+    fn after_round(
+        &self,
+        round: Round,
+        capabilities: &ClientCapabilities,
+        origin: &Origin<'_>,
+    ) -> Result<RawObject, Refusal> {
         match round {
             Round::Ended(outcome) => answered(outcome),
             Round::Asks(record) => {
+                let asked = record.outstanding().map(|input| input.request.get::<InputRequest>());
+                let kinds = asked.map(|request| request.map(|request| kind_of(&request)));
+                let kinds: Vec<_> =
+                    kinds.collect::<Result<_, JsonError>>().map_err(|error| Refusal::internal(&error))?;
+                if let Some(missing) = capability::missing(capabilities, false, kinds.into_iter()) {
+                    return Err(Refusal::Capability(Box::new(missing)));
+                }
                 let state = State {
                     expires_at: self.engine.round_ends(&record),
                     continuation: Continuation::Kept { id: record.id.clone(), version: record.version },

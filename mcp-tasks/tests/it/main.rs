@@ -65,6 +65,8 @@ mod reports_wire;
 #[cfg(feature = "macros")]
 mod server_harness;
 #[cfg(feature = "macros")]
+mod server_kinds;
+#[cfg(feature = "macros")]
 mod server_listen;
 #[cfg(feature = "macros")]
 mod server_order;

@@ -14,7 +14,7 @@ use mcp_tasks::{
     },
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// One red pixel.
 const PIXEL: &str =
@@ -68,19 +68,14 @@ pub(crate) async fn error_handling() -> Result<String, ToolError> {
     Err(ToolError::tool("This tool intentionally returns an error for testing."))
 }
 
-/// An argument that is also in the head of the request.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline, extend("x-mcp-header" = "Region"))]
-pub(crate) struct Region(String);
-
 /// Says where it is called for; whoever routes requests sees it in a header.
 #[task_tool(name = "test_custom_header", task = "never")]
 pub(crate) async fn custom_header(
     /// Where.
-    region: Region,
+    #[arg(header = "Region")]
+    region: String,
 ) -> Result<String, ToolError> {
-    Ok(region.0)
+    Ok(region)
 }
 
 /// A tool whose schema uses what JSON Schema 2020-12 has to offer, for which it has to speak for itself.

@@ -91,7 +91,7 @@ async fn multi_input(
     /// Go on?
     confirm: Input<Confirmation>,
 ) -> Result<String, ToolError> {
-    let (name, confirm) = tokio::try_join!(name.ask(&ctx), confirm.ask(&ctx))?;
+    let (name, confirm) = ctx.ask_all((&name, &confirm)).await?;
     let name = name.accepted().map_or_else(|| "nobody".to_owned(), |answer| answer.name);
     let confirmed = matches!(confirm, Answer::Accept(Confirmation { confirm: true }));
     Ok(format!("{name}, confirmed: {confirmed}"))
@@ -201,6 +201,12 @@ async fn serve(store: impl Store, options: &Options) -> Result<(), Failure> {
         .tool::<rounds::request_state>()
         .tool::<rounds::tampered_state>()
         .tool::<rounds::multi_round>()
+        .tool::<rounds::missing_capability>()
+        .tool::<rounds::streaming_elicitation>()
+        .tool::<rounds::sampling>()
+        .tool::<rounds::list_roots>()
+        .tool::<rounds::multiple_inputs>()
+        .tool::<rounds::capabilities>()
         // Known to everybody: the suite seals nothing that matters.
         .request_state_key([0; 32])
         .build()
