@@ -73,7 +73,7 @@ const RULES: &[Rule] = &[
     wording::no_host_of_a_registry,
     wording::no_word_of_a_conversation,
     rule_ids::every_id_can_be_looked_up,
-    rule_ids::the_document_says_what_shows_each_rule,
+    rule_ids::every_rule_is_shown_or_answered,
     dependencies::licenses_are_allowed,
     dependencies::features_that_change_everybody_stay_off,
 ];

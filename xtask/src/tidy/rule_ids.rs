@@ -24,11 +24,12 @@ pub(super) fn every_id_can_be_looked_up(repository: &Repository) -> Vec<Finding>
     out
 }
 
-/// The document says what shows each rule, and no reason stands in the list that is not needed.
-pub(super) fn the_document_says_what_shows_each_rule(repository: &Repository) -> Vec<Finding> {
+/// Each rule is shown by a test or answered, no reason stands in the list that is not needed, and the document says so.
+pub(super) fn every_rule_is_shown_or_answered(repository: &Repository) -> Vec<Finding> {
     let requirements = Requirements::of(&repository.files);
     let mut out: Vec<Finding> =
         requirements.faults().iter().map(|fault| Finding::at(ANSWERS, 1, fault.as_str())).collect();
+    out.extend(requirements.open().into_iter().map(|open| Finding::at(LIST, 1, open)));
     let document = repository.file(DOCUMENT).map(|file| file.text.as_str()).unwrap_or_default();
     if document != requirements.document() {
         out.push(Finding::at(DOCUMENT, 1, stale()));
@@ -58,16 +59,17 @@ mod tests {
     }
 
     #[test]
-    fn reasons_that_are_not_needed_and_a_stale_document_are_found() {
+    fn open_rules_reasons_that_are_not_needed_and_a_stale_document_are_found() {
         let found = said(
-            the_document_says_what_shows_each_rule,
+            every_rule_is_shown_or_answered,
             &[
                 (LIST, ROWS),
                 (ANSWERS, "[[answer]]\nverdict = \"answered\"\nreason = \"so\"\nrows = [\"C-3\"]\n"),
             ],
         );
-        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found.len(), 4, "{found:?}");
         assert!(found[0].contains("`C-3` is no rule"), "{found:?}");
-        assert!(found[1].contains("is stale; run `cargo xtask requirements`"), "{found:?}");
+        assert!(found[1].contains("`C-1`: name it in a test"), "{found:?}");
+        assert!(found[3].contains("is stale; run `cargo xtask requirements`"), "{found:?}");
     }
 }
