@@ -44,8 +44,9 @@ impl FsStore {
     /// since the folder was free.
     ///
     /// Files that are not the store's are ignored and kept. What a dead process left half-written is cleaned up. A task
-    /// whose file cannot be understood is set aside: it is told of in the log, its file stays as it is, and asked for by
-    /// its id it is [`StoreErrorKind::Corrupt`], or [`StoreErrorKind::Unsupported`] when it has a newer format.
+    /// whose file cannot be understood, or has a newer format, is set aside: it is told of in the log, its files stay as
+    /// they are, and asked for by its id it is [`StoreErrorKind::Corrupt`] or [`StoreErrorKind::Unsupported`]. All other
+    /// tasks are served.
     ///
     /// Waits up to about two seconds for another process to give the folder up. While a process has it, changes by hand
     /// are not seen and may be overwritten. Locks do not reach across machines: a folder on a network file system is for

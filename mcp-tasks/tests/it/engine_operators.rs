@@ -115,3 +115,89 @@ async fn record_that_is_not_removed_is_told_of() {
     assert!(engine.operators().erase(&alice()).await.is_err());
     assert_eq!(told(&engine.operators().erase(&alice()).await.unwrap()), (2, BTreeSet::new()));
 }
+
+/// S-37, P093: an engine starts over a store with tasks of a newer version, serves the others and leaves those as they
+/// are, and their own program goes on with them.
+#[cfg(any(feature = "sqlite", feature = "fs"))]
+async fn newer_tasks_wait_for_their_program<S: Store>(
+    open: impl AsyncFn() -> S,
+    change: impl Fn(&TaskId, &str, &str),
+    text_of: impl Fn(&TaskId) -> String,
+) {
+    let clock = Arc::new(ManualClock::default());
+    let before = engine(open().await, &clock).await;
+    let create = async |engine: &Engine, script: serde_json::Value| {
+        let script = RawObject::new(&json!({"script": script})).unwrap();
+        engine.create(NewTask::new(alice(), "rerun", script)).await.unwrap().id.clone()
+    };
+    let newer = create(&before, json!([["ask", "approve"]])).await;
+    let older = create(&before, json!([["ask", "approve"]])).await;
+    for id in [&newer, &older] {
+        before.wait(&alice(), id, |record| record.outstanding().count() == 1).await.unwrap();
+    }
+    before.shutdown().await;
+    drop(before);
+    change(&newer, "1", "2");
+    let text = text_of(&newer);
+    let after = engine(open().await, &clock).await;
+    let yes = || crate::support::answers(&json!({"approve": crate::support::accept(true)}));
+    after.update(&alice(), &older, yes()).await.unwrap();
+    assert_eq!(crate::support::text(&after.settled(&alice(), &older).await.unwrap()), "true");
+    let fresh = create(&after, json!([["return", "x"]])).await;
+    after.settled(&alice(), &fresh).await.unwrap();
+    assert_eq!(after.get(&alice(), &newer).await.unwrap_err().kind(), mcp_tasks::EngineErrorKind::Store);
+    // Its lifetime is not this program's to end.
+    for _ in 0..10 {
+        clock.advance(100_000);
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+    }
+    assert_eq!(
+        told(&after.operators().purge(&clock.now()).await.unwrap()).1,
+        BTreeSet::from([newer.clone()])
+    );
+    after.shutdown().await;
+    drop(after);
+    assert_eq!(text_of(&newer), text);
+    change(&newer, "2", "1");
+    let own = engine(open().await, &clock).await;
+    let ended = own.settled(&alice(), &newer).await.unwrap();
+    assert_eq!(ended.status_message.as_deref(), Some("Task expired"));
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn rows_of_a_newer_version_wait_for_their_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let open = async || mcp_tasks::SqliteStore::open(&path).await.unwrap();
+    let change = |id: &TaskId, from: &str, to: &str| {
+        let sql = format!(
+            "UPDATE tasks SET record = replace(record, '\"format\":{from}', '\"format\":{to}') WHERE id = ?1"
+        );
+        assert_eq!(rusqlite::Connection::open(&path).unwrap().execute(&sql, [id.as_str()]).unwrap(), 1);
+    };
+    let text_of = |id: &TaskId| {
+        let sql = "SELECT json_array(record, version, live, due_at, lease_worker, lease_until) FROM tasks WHERE id = ?1";
+        rusqlite::Connection::open(&path).unwrap().query_row(sql, [id.as_str()], |row| row.get(0)).unwrap()
+    };
+    newer_tasks_wait_for_their_program(open, change, text_of).await;
+}
+
+#[cfg(feature = "fs")]
+#[tokio::test]
+async fn files_of_a_newer_version_wait_for_their_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks");
+    let open = async || mcp_tasks::FsStore::open(&path).await.unwrap();
+    let file = |id: &TaskId| path.join(format!("{id}.task.json"));
+    let change = |id: &TaskId, from: &str, to: &str| {
+        let text = std::fs::read_to_string(file(id)).unwrap();
+        let changed = text.replacen(&format!("\"format\": {from}"), &format!("\"format\": {to}"), 1);
+        assert_ne!(changed, text);
+        std::fs::write(file(id), changed).unwrap();
+    };
+    let text_of = |id: &TaskId| std::fs::read_to_string(file(id)).unwrap();
+    newer_tasks_wait_for_their_program(open, change, text_of).await;
+}

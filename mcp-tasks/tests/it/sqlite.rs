@@ -334,7 +334,7 @@ async fn ended_record_that_cannot_be_read_is_not_due_for_ever() {
     assert_eq!(left, 5);
 }
 
-/// A newer version's tasks are not touched: nothing is taken up while one of them is live, and one that has ended stays.
+/// S-37, P093: a newer version's tasks are not touched, whether they are live or not, and the others are served.
 #[tokio::test]
 async fn task_of_a_newer_format_is_neither_taken_up_nor_set_aside() {
     let newer = "UPDATE tasks SET record = '{\"format\":2,\"what\":\"ever\"}' WHERE id = 'newer'";
@@ -342,33 +342,42 @@ async fn task_of_a_newer_format_is_neither_taken_up_nor_set_aside() {
     for state in [State::Working, State::Cancelled] {
         let file = fresh();
         let store = file.open().await.unwrap();
-        let is_live = !state.is_terminal();
         let mut task = record("newer");
         (task.ttl_ms, task.state) = (Some(1), state);
+        if !task.state.is_terminal() {
+            task.lease = Some(mcp_tasks::record::Lease::new("dead", now.clone(), 1));
+        }
         store.insert(task).await.unwrap();
         let mut task = record("other");
         task.ttl_ms = Some(1);
         store.insert(task).await.unwrap();
         change(&file.path, newer);
         let row = |connection: &Connection| {
-            let sql = "SELECT live, due_at, version, record FROM tasks WHERE id = 'newer'";
+            let sql = "SELECT live, due_at, version, record, lease_worker, lease_until FROM tasks WHERE id = 'newer'";
             let read = |row: &rusqlite::Row<'_>| {
                 Ok((
                     row.get::<_, bool>(0)?,
                     row.get::<_, i64>(1)?,
                     row.get::<_, i64>(2)?,
                     row.get::<_, String>(3)?,
+                    (row.get::<_, Option<String>>(4)?, row.get::<_, i64>(5)?),
                 ))
             };
             connection.query_row(sql, [], read).unwrap()
         };
         let before = row(&Connection::open(&file.path).unwrap());
-        let claimed = store.claim(Claim::new("worker", now.clone(), now.clone(), 9)).await;
-        match is_live {
-            true => assert_eq!(claimed.unwrap_err().kind(), StoreErrorKind::Unsupported),
-            false => assert_eq!(claimed.unwrap().len(), 1),
-        }
-        assert_eq!(store.due(&now, 9).await.unwrap().ids, ["other".into()]);
+        drop(store);
+        let store = file.open().await.unwrap();
+        let until = Timestamp::from_unix_millis(now.unix_millis() + 1_000);
+        let claimed = store.claim(Claim::new("worker", now.clone(), until.clone(), 1)).await.unwrap();
+        assert_eq!(claimed.iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["other"]);
+        let due = store.due(&now, 9).await.unwrap();
+        // Nobody is woken for what nobody takes up.
+        assert_eq!((due.ids, due.lease_end), (vec!["other".into()], Some(until)));
+        let err = store.load(&"newer".into(), Parts::Head).await.unwrap_err();
+        assert_eq!(err.kind(), StoreErrorKind::Unsupported);
+        let page = store.list(None, None, 9).await.unwrap();
+        assert_eq!((page.records.len(), page.unreadable), (1, vec!["newer".into()]));
         assert_eq!(row(&Connection::open(&file.path).unwrap()), before);
     }
 }

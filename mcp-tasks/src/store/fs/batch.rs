@@ -286,7 +286,6 @@ impl Batch {
     }
 
     pub(super) fn claim(&self, claim: &Claim) -> Result<Vec<SharedRecord>, StoreError> {
-        self.read().check_newer()?;
         let mut seen = BTreeSet::new();
         let mut claimed = Vec::new();
         while claimed.len() < claim.limit {
@@ -305,7 +304,7 @@ impl Batch {
                     Err(cause) if folder::is_of_the_file(&cause) => {
                         let mut shared = self.publish();
                         shared.heads.remove(&after.id);
-                        shared.set_aside(stem(&after.id), Some(after.owner.clone()), false, &cause);
+                        shared.set_aside(stem(&after.id), Some(after.owner.clone()), &cause);
                         continue;
                     }
                     Err(cause) => {
@@ -460,7 +459,7 @@ impl Batch {
                 Err(cause) if folder::is_of_the_file(&cause) => {
                     let mut shared = self.publish();
                     let owner = shared.heads.remove(&appended.id).map(|head| head.owner.clone());
-                    shared.set_aside(stem(&appended.id), owner, true, &cause);
+                    shared.set_aside(stem(&appended.id), owner, &cause);
                 }
                 truncated => truncated?,
             }

@@ -49,7 +49,6 @@ pub(super) struct Shared {
 struct Aside {
     kind: StoreErrorKind,
     why: String,
-    live: bool,
     id: TaskId,
     /// None if it cannot be told.
     owner: Option<Owner>,
@@ -70,17 +69,6 @@ impl Shared {
         }
     }
 
-    /// An error when a task of a newer version is live: better nothing is taken up than that it gets lost.
-    pub(super) fn check_newer(&self) -> Result<(), StoreError> {
-        let mut aside = self.aside.iter();
-        match aside.find(|(_, aside)| aside.live && aside.kind == StoreErrorKind::Unsupported) {
-            None => Ok(()),
-            Some((stem, aside)) => {
-                Err(StoreError::new(aside.kind, format!("the task in `{stem}{HEAD}`: {}", aside.why)))
-            }
-        }
-    }
-
     /// The tasks that are set aside and may be of the owner.
     pub(super) fn unreadable(&self, owner: Option<&Owner>) -> Vec<TaskId> {
         let aside = self.aside.values();
@@ -92,11 +80,15 @@ impl Shared {
     }
 
     /// Takes a task out of everything that happens by itself, so that it stops nobody else. Its files stay.
-    pub(super) fn set_aside(&mut self, stem: String, owner: Option<Owner>, live: bool, cause: &StoreError) {
+    pub(super) fn set_aside(&mut self, stem: String, owner: Option<Owner>, cause: &StoreError) {
         let (error, kind) = (with_causes(cause), cause.kind());
-        tracing::error!(file = %format_args!("{stem}{HEAD}"), error, "the task cannot be understood and is set aside");
+        let said = match kind {
+            StoreErrorKind::Unsupported => "the task is of a newer version and is left alone",
+            _ => "the task cannot be understood and is set aside",
+        };
+        tracing::error!(file = %format_args!("{stem}{HEAD}"), error, "{said}");
         let id = id_of(&stem);
-        self.aside.insert(stem, Aside { kind, why: cause.to_string(), live, id, owner });
+        self.aside.insert(stem, Aside { kind, why: cause.to_string(), id, owner });
     }
 }
 
@@ -379,7 +371,7 @@ impl Folder {
                     if let Some(other) = call {
                         let what = format!("is of the same call as task `{}`", other.id);
                         let (owner, cause) = (record.owner.clone(), corrupt(&self.head_path(stem), &what));
-                        shared.set_aside(stem.clone(), Some(owner), true, &cause);
+                        shared.set_aside(stem.clone(), Some(owner), &cause);
                         continue;
                     }
                     shared.heads.put(Arc::new(with_its_lease_ended(record)));
@@ -387,9 +379,7 @@ impl Folder {
                 Err(cause) => {
                     with_parts.insert(stem.clone());
                     let outline = fs::read(self.head_path(stem)).map(|text| Outline::of(&text));
-                    let outline = outline.unwrap_or_default();
-                    let live = !outline.has_ended();
-                    shared.set_aside(stem.clone(), outline.owner(), live, &cause);
+                    shared.set_aside(stem.clone(), outline.unwrap_or_default().owner(), &cause);
                 }
             }
         }
@@ -407,10 +397,6 @@ struct Outline {
     #[serde(default)]
     format: u32,
     #[serde(default)]
-    finished_at: Option<mcp_tasks_types::RawJson>,
-    #[serde(default)]
-    state: Option<mcp_tasks_types::RawJson>,
-    #[serde(default)]
     owner: Option<mcp_tasks_types::RawJson>,
 }
 
@@ -421,12 +407,6 @@ impl Outline {
 
     fn owner(&self) -> Option<Owner> {
         self.owner.as_ref()?.get().ok()
-    }
-
-    fn has_ended(&self) -> bool {
-        let state = self.state.as_ref().map_or("", |state| state.as_str());
-        let ends = ["\"cancelled\"", "{\"completed\"", "{\"failed\""];
-        self.finished_at.is_some() || ends.iter().any(|end| state.replace(' ', "").starts_with(end))
     }
 }
 

@@ -11,6 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::failed;
+use crate::record::FORMAT;
 use crate::store::lock::{identity, private};
 use crate::store::row::NO_LEASE;
 use crate::store::{StoreError, StoreErrorKind};
@@ -48,7 +49,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
     connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
     migrate(&mut connection, version)?;
-    connection.execute(super::rows::END_LEASES, [NO_LEASE]).map_err(failed)?;
+    connection.execute(super::rows::END_LEASES, rusqlite::params![NO_LEASE, FORMAT]).map_err(failed)?;
     Ok(connection)
 }
 

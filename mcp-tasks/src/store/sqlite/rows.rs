@@ -10,12 +10,27 @@ use super::failed;
 use crate::error::with_causes;
 use crate::lifecycle::{self, Event};
 use crate::owner::Owner;
-use crate::record::{StepRecord, TaskRecord};
+use crate::record::{FORMAT, StepRecord, TaskRecord};
 use crate::store::row::{Head, NO_LEASE, RawHead, integer, lease_of, unreadable};
 use crate::store::{Claim, Cursor, Due, StoreError, StoreErrorKind};
 
-pub(super) const END_LEASES: &str = "UPDATE tasks SET lease_worker = NULL, lease_until = ?1, version = version + 1 \
-     WHERE lease_worker IS NOT NULL";
+/// Whether a row's record is of no newer format than a parameter says. One that cannot be understood may be ours.
+macro_rules! not_newer {
+    ($format:literal) => {
+        concat!(
+            "NOT coalesce(CASE WHEN json_valid(record) THEN json_extract(record, '$.format') > ",
+            $format,
+            " END, 0)"
+        )
+    };
+}
+
+/// Ends all leases, but for those of a newer version's tasks, which are left as they are.
+pub(super) const END_LEASES: &str = concat!(
+    "UPDATE tasks SET lease_worker = NULL, lease_until = ?1, version = version + 1 \
+     WHERE lease_worker IS NOT NULL AND ",
+    not_newer!("?2")
+);
 
 /// The columns that [`read_head`] reads.
 macro_rules! head_columns {
@@ -203,8 +218,8 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<Vec<TaskRe
     let mut unreadable = Vec::new();
     if claim.limit > 0 {
         unreadable = read_each(&mut rows, |head| {
-            // A newer version's task: better nothing is taken up than that it gets lost.
-            free.push(head.map_err(|newer| newer.cause)?);
+            // A newer version's task waits for its program.
+            free.extend(head);
             Ok(if free.len() == claim.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
@@ -327,9 +342,13 @@ pub(super) fn due(
         let next = statement.query_row([now], |row| row.get::<_, i64>(0)).optional().map_err(failed)?;
         due.next = next.map(Timestamp::from_unix_millis);
     }
-    let sql = "SELECT lease_until FROM tasks WHERE live = 1 AND parked = 0 ORDER BY lease_until LIMIT 1";
+    let sql = concat!(
+        "SELECT lease_until FROM tasks WHERE live = 1 AND parked = 0 AND ",
+        not_newer!("?1"),
+        " ORDER BY lease_until LIMIT 1"
+    );
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let lease_end = statement.query_row([], |row| row.get::<_, i64>(0)).optional().map_err(failed)?;
+    let lease_end = statement.query_row([FORMAT], |row| row.get::<_, i64>(0)).optional().map_err(failed)?;
     due.lease_end = lease_end.map(Timestamp::from_unix_millis);
     Ok((due, unreadable))
 }
