@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 pub use self::question::InputDeclaration;
-pub(crate) use self::question::kind_of;
+pub(crate) use self::question::{kind_of, looks_secret};
 use crate::BoxFuture;
 use crate::context::TaskContext;
 use crate::digest;

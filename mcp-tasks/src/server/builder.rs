@@ -238,7 +238,16 @@ impl ServerBuilder {
         let mut mirrored = BTreeMap::new();
         for definition in engine.definitions() {
             match tools::mirrored(definition) {
-                Ok(found) => drop(mirrored.insert(definition.name().to_owned(), found)),
+                Ok(found) => {
+                    for argument in found.secrets() {
+                        tracing::warn!(
+                            tool = definition.name(),
+                            argument,
+                            "a secret does not belong into a header"
+                        );
+                    }
+                    mirrored.insert(definition.name().to_owned(), found);
+                }
                 Err(found) => faults.extend(found),
             }
         }

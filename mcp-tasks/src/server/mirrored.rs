@@ -8,7 +8,7 @@ use super::{
     members::{Members, as_string},
     whole::Whole,
 };
-use crate::tool::MIRROR as MARK;
+use crate::tool::{MIRROR as MARK, looks_secret};
 
 const PREFIX: &str = "Mcp-Param-";
 
@@ -45,6 +45,15 @@ impl Mirrored {
             found.faults.push(what);
         }
         if found.faults.is_empty() { Ok(Self(found.mirrors)) } else { Err(found.faults) }
+    }
+
+    /// Arguments that are called like secrets, which every intermediary on the way would see.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.0
+            .iter()
+            .filter_map(|mirror| mirror.path.last())
+            .map(String::as_str)
+            .filter(|name| looks_secret(name))
     }
 
     /// Each header with what it has to say about these arguments.

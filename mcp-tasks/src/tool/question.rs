@@ -95,8 +95,6 @@ impl ToolDefinition {
 
     /// Members of forms whose names look like secrets, which a form never asks for.
     pub(crate) fn secrets(&self) -> Vec<(&str, String)> {
-        const SECRETS: &[&str] =
-            &["password", "passphrase", "secret", "token", "api_key", "apikey", "credential"];
         let mut found = Vec::new();
         for input in &self.inputs {
             let request: Value = input.request().and_then(|request| request.get().ok()).unwrap_or_default();
@@ -106,14 +104,21 @@ impl ToolDefinition {
                 continue;
             };
             for name in members.keys() {
-                let lower = name.to_ascii_lowercase();
-                if SECRETS.iter().any(|secret| lower.contains(secret)) {
+                if looks_secret(name) {
                     found.push((input.key(), name.clone()));
                 }
             }
         }
         found
     }
+}
+
+/// Whether a member is called like something that few people may see.
+pub(crate) fn looks_secret(name: &str) -> bool {
+    const SECRETS: &[&str] =
+        &["password", "passphrase", "secret", "token", "api_key", "apikey", "credential"];
+    let lower = name.to_ascii_lowercase();
+    SECRETS.iter().any(|secret| lower.contains(secret))
 }
 
 /// A question that a tool may ask.

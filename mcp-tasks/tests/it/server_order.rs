@@ -3,11 +3,12 @@
 use mcp_tasks::{
     ArgumentError, BoxFuture, Server, TaskTool, ToolCall, ToolDefinition, ToolError, check_arguments,
     server::{Incoming, RequestContext},
-    tool_type,
+    task_tool, tool_type,
     types::{RawObject, v2026_07_28::CallToolResult},
 };
 use serde_json::{Value, json};
 
+use crate::engine_log::Log;
 use crate::server_harness::{VERSION, all_capabilities, ask, ask_with, meta, request, server};
 
 /// Rule, headers, message, and the code and status that are expected.
@@ -447,4 +448,26 @@ async fn an_id_is_an_integer_however_it_is_written() {
         let answer: Value = serde_json::from_str(reply.text().unwrap()).unwrap();
         assert_eq!((reply.status(), &answer["id"]), (200, &json!(number)), "{answer}");
     }
+}
+
+/// Is told more on the way than it should be.
+#[task_tool]
+async fn careless(
+    #[arg(header = "Region")] region: String,
+    #[arg(header = "Key")] api_key: String,
+) -> Result<String, ToolError> {
+    Ok(format!("{region} {api_key}"))
+}
+
+/// what is called like a secret and goes into a header is told of when the server is built.
+#[tokio::test]
+async fn secrets_in_headers_are_warned_of() {
+    let log = Log::default();
+    let listening = log.listen();
+    Server::builder("s", "1").tool::<careless>().build().await.unwrap();
+    drop(listening);
+    let text = log.text();
+    let warnings: Vec<&str> = text.lines().filter(|line| line.contains("a header")).collect();
+    assert_eq!(warnings.len(), 1, "{text}");
+    assert!(warnings[0].starts_with("WARN") && warnings[0].contains("api_key"), "{text}");
 }
