@@ -15,16 +15,15 @@ mod parts;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use mcp_tasks_types::{TaskId, Timestamp};
 
 use self::batch::{Batch, Head};
 use self::folder::Shared;
 use super::keys::{check_keys, check_step};
-use super::writer::{Write, Writer};
-use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
-use crate::error::with_causes;
+use super::writer::{Place, Writer, opened};
+use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError};
 use crate::owner::Owner;
 use crate::record::{SharedRecord, StepRecord, TaskRecord};
 
@@ -33,10 +32,8 @@ use crate::record::{SharedRecord, StepRecord, TaskRecord};
 /// Memory holds of each task what [`Parts::Head`] gives, with indexes about 2 KiB and its result; opening reads
 /// every task's file. It is for up to some ten thousand tasks; `SqliteStore` is for more.
 pub struct FsStore {
-    path: PathBuf,
-    feed: ChangeFeed,
+    place: Place<Batch>,
     shared: Arc<RwLock<Shared>>,
-    writer: Mutex<Option<Writer<Batch>>>,
 }
 
 impl FsStore {
@@ -58,12 +55,7 @@ impl FsStore {
     /// newer version or is no folder, [`StoreErrorKind::Corrupt`] when the file that says whose folder it is cannot be
     /// understood; then everything is left as it is.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let path = path.as_ref().to_owned();
-        let opened = tokio::task::spawn_blocking(move || Self::open_blocking(path)).await;
-        opened.unwrap_or_else(|err| {
-            Err(StoreError::new(StoreErrorKind::Unavailable, "the store could not be opened")
-                .with_source(err))
-        })
+        opened(path.as_ref(), Self::open_blocking).await
     }
 
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
@@ -72,31 +64,12 @@ impl FsStore {
         let feed = ChangeFeed::default();
         let mut batch = Batch::new(folder, lock, Arc::clone(&shared), feed.clone());
         let writer = Writer::start("mcp-tasks-fs", move |jobs| batch.run(jobs))?;
-        Ok(Self { path, feed, shared, writer: Mutex::new(Some(writer)) })
-    }
-
-    fn writer(&self) -> MutexGuard<'_, Option<Writer<Batch>>> {
-        // No code that can panic runs while it is locked.
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Does work on the writing thread; it is durable when this returns, and told even if the caller has gone away.
-    async fn write<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Batch) -> Result<T, StoreError> + Send + 'static,
-        tell: impl FnOnce(&ChangeFeed, &T) + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let (job, receiver) = Write::new(work, tell);
-        let jobs = self.writer().as_ref().and_then(Writer::jobs);
-        jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(StoreError::closed)?;
-        receiver.await.unwrap_or_else(|_| Err(StoreError::closed())).map_err(|err| err.at(&self.path))
+        Ok(Self { place: Place::new(path, feed, writer, None), shared })
     }
 
     /// What is in memory.
     fn read(&self) -> Result<RwLockReadGuard<'_, Shared>, StoreError> {
-        if self.writer().is_none() {
-            return Err(StoreError::closed());
-        }
+        self.place.with_readers(|()| ())?;
         Ok(self.shared.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -114,35 +87,35 @@ impl Store for FsStore {
             }
             Ok(Arc::new(TaskRecord { params, steps, ..TaskRecord::clone(&head) }))
         };
-        self.write(insert, |feed, record| feed.written(record)).await
+        self.place.write(insert, |feed, record| feed.written(record)).await
     }
 
     async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
         if parts == Parts::Whole {
             let id = id.clone();
-            return self.write(move |batch| batch.load_whole(&id), |_, _| {}).await;
+            return self.place.write(move |batch| batch.load_whole(&id), |_, _| {}).await;
         }
         let shared = self.read()?;
-        shared.check(id).map_err(|err| err.at(&self.path))?;
+        shared.check(id).map_err(|err| err.at(&self.place.path))?;
         Ok(shared.heads.get(id))
     }
 
     async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
         let head = Head::new(record.into_parts().0)?;
         let replace = move |batch: &Batch| batch.replace(head, expected_version);
-        self.write(replace, |feed, record| feed.written(record)).await
+        self.place.write(replace, |feed, record| feed.written(record)).await
     }
 
     async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
         check_step(id, &step.name)?;
         let id = id.clone();
-        self.write(move |batch| batch.append_step(&id, token, step), |_, ()| {}).await
+        self.place.write(move |batch| batch.append_step(&id, token, step), |_, ()| {}).await
     }
 
     async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
         let id = id.clone();
         let remove = move |batch: &Batch| batch.remove(&id, expected_version).map(|()| id);
-        self.write(remove, |feed, id| feed.removed(id)).await.map(drop)
+        self.place.write(remove, |feed, id| feed.removed(id)).await.map(drop)
     }
 
     async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
@@ -151,12 +124,12 @@ impl Store for FsStore {
                 feed.written(record);
             }
         };
-        self.write(move |batch| batch.claim(&claim), tell).await
+        self.place.write(move |batch| batch.claim(&claim), tell).await
     }
 
     async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
         let (worker, ids, until) = (worker.to_owned(), ids.to_vec(), until.clone());
-        self.write(move |batch| Ok(batch.renew(&worker, &ids, &until)), |_, _| {}).await
+        self.place.write(move |batch| Ok(batch.renew(&worker, &ids, &until)), |_, _| {}).await
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
@@ -182,21 +155,16 @@ impl Store for FsStore {
     }
 
     fn changes(&self) -> Changes {
-        self.feed.subscribe()
+        self.place.feed.subscribe()
     }
 
     async fn close(&self) {
-        let writer = self.writer().take();
-        // Finishing what is queued can take as long as the disk likes.
-        let closed = tokio::task::spawn_blocking(move || drop(writer)).await;
-        if let Err(err) = closed {
-            tracing::error!(error = with_causes(&err), "the store could not be closed in an orderly way");
-        }
+        self.place.close().await;
     }
 }
 
 impl fmt::Debug for FsStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FsStore").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("FsStore").field("path", &self.place.path).finish_non_exhaustive()
     }
 }

@@ -10,7 +10,7 @@ mod writer;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use mcp_tasks_types::{TaskId, Timestamp};
 use rusqlite::{Connection, ErrorCode};
@@ -18,9 +18,8 @@ use rusqlite::{Connection, ErrorCode};
 use super::keys::{check_keys, check_step};
 use super::lock::{Lock, resolve};
 use super::row::Head;
-use super::writer::{Write, Writer};
+use super::writer::{Place, Writer, opened};
 use super::{ChangeFeed, Changes, Claim, Cursor, Due, Page, Parts, Store, StoreError, StoreErrorKind};
-use crate::error::with_causes;
 use crate::owner::Owner;
 use crate::record::{SharedRecord, StepRecord, TaskRecord};
 
@@ -29,16 +28,8 @@ const IDLE_READERS: usize = 8;
 
 /// A store in a SQLite file.
 pub struct SqliteStore {
-    path: PathBuf,
-    feed: ChangeFeed,
-    open: Mutex<Option<Open>>,
-}
-
-/// What is given back on closing, in the order of the members.
-struct Open {
-    readers: Vec<Connection>,
-    writer: Writer<Connection>,
-    _lock: Lock,
+    /// With idle reading connections.
+    place: Place<Connection, Vec<Connection>>,
 }
 
 impl SqliteStore {
@@ -54,12 +45,7 @@ impl SqliteStore {
     /// newer version or from another program, [`StoreErrorKind::Corrupt`] when it is damaged; in the last three cases
     /// the file is left as it is.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let path = path.as_ref().to_owned();
-        let opened = tokio::task::spawn_blocking(move || Self::open_blocking(path)).await;
-        opened.unwrap_or_else(|err| {
-            Err(StoreError::new(StoreErrorKind::Unavailable, "the store could not be opened")
-                .with_source(err))
-        })
+        opened(path.as_ref(), Self::open_blocking).await
     }
 
     fn open_blocking(path: PathBuf) -> Result<Self, StoreError> {
@@ -72,42 +58,23 @@ impl SqliteStore {
         let writer = Writer::start("mcp-tasks-sqlite", move |batch| {
             writer::run(&mut connection, &named, batch, &told);
         })?;
-        let open = Open { readers: Vec::new(), writer, _lock: lock };
-        Ok(Self { path, feed, open: Mutex::new(Some(open)) })
-    }
-
-    fn opened(&self) -> MutexGuard<'_, Option<Open>> {
-        // No code that can panic runs while it is locked.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Does work on the writing thread, in a transaction that it may share; it is durable when this returns. What changed
-    /// is told there and then, so that it is told even if the caller has gone away.
-    async fn write<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-        tell: impl FnOnce(&ChangeFeed, &T) + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let (job, receiver) = Write::new(work, tell);
-        let jobs = self.opened().as_ref().and_then(|open| open.writer.jobs());
-        jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(StoreError::closed)?;
-        receiver.await.unwrap_or_else(|_| Err(StoreError::closed())).map_err(|err| err.at(&self.path))
+        Ok(Self { place: Place::new(path, feed, writer, Some(lock)) })
     }
 
     /// Reads in the caller's thread.
     fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let idle = self.opened().as_mut().ok_or_else(StoreError::closed)?.readers.pop();
-        let connection = match idle {
+        let path = &self.place.path;
+        let connection = match self.place.with_readers(Vec::pop)? {
             Some(connection) => connection,
-            None => file::open_reader(&self.path).map_err(|err| err.at(&self.path))?,
+            None => file::open_reader(path).map_err(|err| err.at(path))?,
         };
-        let result = work(&connection).map_err(|err| err.at(&self.path));
+        let result = work(&connection).map_err(|err| err.at(path));
         // If the store was closed meanwhile, the connection closes here.
-        if let Some(open) = &mut *self.opened()
-            && open.readers.len() < IDLE_READERS
-        {
-            open.readers.push(connection);
-        }
+        let _ = self.place.with_readers(|readers| {
+            if readers.len() < IDLE_READERS {
+                readers.push(connection);
+            }
+        });
         result
     }
 }
@@ -170,7 +137,7 @@ impl Store for SqliteStore {
             record.steps = steps;
             Ok(record)
         };
-        self.write(insert, ChangeFeed::written).await.map(Arc::new)
+        self.place.write(insert, ChangeFeed::written).await.map(Arc::new)
     }
 
     async fn load(&self, id: &TaskId, parts: Parts) -> Result<Option<SharedRecord>, StoreError> {
@@ -186,7 +153,7 @@ impl Store for SqliteStore {
     async fn replace(&self, record: TaskRecord, expected_version: u64) -> Result<SharedRecord, StoreError> {
         let head = Head::new(record.into_parts().0)?;
         let replace = move |connection: &Connection| rows::replace(connection, head, expected_version);
-        self.write(replace, ChangeFeed::written).await.map(Arc::new)
+        self.place.write(replace, ChangeFeed::written).await.map(Arc::new)
     }
 
     async fn append_step(&self, id: &TaskId, token: u64, step: StepRecord) -> Result<(), StoreError> {
@@ -196,14 +163,14 @@ impl Store for SqliteStore {
             rows::check_token(connection, &id, token)?;
             rows::insert_step(connection, &id, &step)
         };
-        self.write(append, |_, ()| {}).await
+        self.place.write(append, |_, ()| {}).await
     }
 
     async fn remove(&self, id: &TaskId, expected_version: u64) -> Result<(), StoreError> {
         let id = id.clone();
         let remove =
             move |connection: &Connection| rows::remove(connection, &id, expected_version).map(|()| id);
-        self.write(remove, |feed, id| feed.removed(id)).await.map(drop)
+        self.place.write(remove, |feed, id| feed.removed(id)).await.map(drop)
     }
 
     async fn claim(&self, claim: Claim) -> Result<Vec<SharedRecord>, StoreError> {
@@ -213,12 +180,12 @@ impl Store for SqliteStore {
                 feed.written(record);
             }
         };
-        Ok(self.write(take, tell).await?.into_iter().map(Arc::new).collect())
+        Ok(self.place.write(take, tell).await?.into_iter().map(Arc::new).collect())
     }
 
     async fn renew(&self, worker: &str, ids: &[TaskId], until: &Timestamp) -> Result<u64, StoreError> {
         let (worker, ids, until) = (worker.to_owned(), ids.to_vec(), until.unix_millis());
-        self.write(move |connection| rows::renew(connection, &worker, &ids, until), |_, _| {}).await
+        self.place.write(move |connection| rows::renew(connection, &worker, &ids, until), |_, _| {}).await
     }
 
     async fn due(&self, now: &Timestamp, limit: usize) -> Result<Due, StoreError> {
@@ -227,7 +194,7 @@ impl Store for SqliteStore {
             let set_aside = move |connection: &Connection| {
                 unreadable.iter().try_for_each(|unreadable| rows::set_aside(connection, unreadable))
             };
-            self.write(set_aside, |_, ()| {}).await?;
+            self.place.write(set_aside, |_, ()| {}).await?;
         }
         Ok(due)
     }
@@ -252,21 +219,16 @@ impl Store for SqliteStore {
     }
 
     fn changes(&self) -> Changes {
-        self.feed.subscribe()
+        self.place.feed.subscribe()
     }
 
     async fn close(&self) {
-        let open = self.opened().take();
-        // Finishing what is queued and closing the file can take as long as the disk likes.
-        let closed = tokio::task::spawn_blocking(move || drop(open)).await;
-        if let Err(err) = closed {
-            tracing::error!(error = with_causes(&err), "the store could not be closed in an orderly way");
-        }
+        self.place.close().await;
     }
 }
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteStore").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("SqliteStore").field("path", &self.place.path).finish_non_exhaustive()
     }
 }

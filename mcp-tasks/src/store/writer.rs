@@ -1,14 +1,19 @@
 //! The writing thread of a store on disk: what is queued when it looks is one batch, which becomes durable at once.
 //!
-//! What a commit is, it leaves to the store. Nobody is answered, and no change is told, before it.
+//! What a commit is, it leaves to the store. Nobody is answered, and no change is told, before it. A store has the thread
+//! as long as it is open, and gives it back with all else.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::mpsc;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
 use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
 
+use super::lock::Lock;
 use super::{ChangeFeed, StoreError, StoreErrorKind};
+use crate::error::with_causes;
 
 /// How many jobs share a commit at most, so that the first of them does not wait for ever.
 const MAX_BATCH: usize = 256;
@@ -117,4 +122,70 @@ impl<P: 'static> Drop for Writer<P> {
             let _ = thread.join();
         }
     }
+}
+
+/// The place of a store on disk, with its writer until it is closed.
+pub(super) struct Place<P: 'static, R = ()> {
+    pub(super) path: PathBuf,
+    pub(super) feed: ChangeFeed,
+    open: Mutex<Option<Open<P, R>>>,
+}
+
+/// What is given back on closing, in the order of the members.
+struct Open<P: 'static, R> {
+    readers: R,
+    writer: Writer<P>,
+    _lock: Option<Lock>,
+}
+
+impl<P: 'static, R: Default + Send + 'static> Place<P, R> {
+    pub(super) fn new(path: PathBuf, feed: ChangeFeed, writer: Writer<P>, lock: Option<Lock>) -> Self {
+        let open = Open { readers: R::default(), writer, _lock: lock };
+        Self { path, feed, open: Mutex::new(Some(open)) }
+    }
+
+    fn opened(&self) -> MutexGuard<'_, Option<Open<P, R>>> {
+        // No code that can panic runs while it is locked.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What readers have, unless the store is closed.
+    pub(super) fn with_readers<T>(&self, work: impl FnOnce(&mut R) -> T) -> Result<T, StoreError> {
+        self.opened().as_mut().map(|open| work(&mut open.readers)).ok_or_else(StoreError::closed)
+    }
+
+    /// Does work on the writing thread, in a batch that it may share; it is durable when this returns. What changed is
+    /// told there and then, so that it is told even if the caller has gone away.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&P) -> Result<T, StoreError> + Send + 'static,
+        tell: impl FnOnce(&ChangeFeed, &T) + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (job, receiver) = Write::new(work, tell);
+        let jobs = self.opened().as_ref().and_then(|open| open.writer.jobs());
+        jobs.and_then(|jobs| jobs.send(job).ok()).ok_or_else(StoreError::closed)?;
+        receiver.await.unwrap_or_else(|_| Err(StoreError::closed())).map_err(|err| err.at(&self.path))
+    }
+
+    pub(super) async fn close(&self)
+    where
+        P: Send,
+    {
+        let open = self.opened().take();
+        // Finishing what is queued and giving the place back can take as long as the disk likes.
+        if let Err(err) = spawn_blocking(move || drop(open)).await {
+            tracing::error!(error = with_causes(&err), "the store could not be closed in an orderly way");
+        }
+    }
+}
+
+/// Opens a store where waiting for a disk keeps nobody else waiting.
+pub(super) async fn opened<S: Send + 'static>(
+    path: &Path,
+    open: fn(PathBuf) -> Result<S, StoreError>,
+) -> Result<S, StoreError> {
+    let path = path.to_owned();
+    spawn_blocking(move || open(path)).await.unwrap_or_else(|err| {
+        Err(StoreError::new(StoreErrorKind::Unavailable, "the store could not be opened").with_source(err))
+    })
 }
