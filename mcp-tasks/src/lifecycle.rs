@@ -379,11 +379,14 @@ impl Draft<'_> {
         true
     }
 
-    fn progress(&mut self, progress: Progress, message: Option<String>) -> bool {
+    fn progress(&mut self, mut progress: Progress, message: Option<String>) -> bool {
         let before = self.record.progress.as_ref();
-        if before.is_some_and(|before| before.progress >= progress.progress) {
+        let is_further = before.is_none_or(|before| before.progress < progress.progress);
+        // What is no number has no form in a record either.
+        if !is_further || !progress.progress.is_finite() {
             return false;
         }
+        progress.total = progress.total.filter(|total| total.is_finite());
         self.record.progress = Some(progress);
         // Only the message is something that a client can see.
         if let Some(message) = message {

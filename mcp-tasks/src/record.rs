@@ -502,6 +502,15 @@ pub enum InputKind {
 }
 
 impl InputKind {
+    pub(crate) const ALL: &'static [Self] = &[
+        Self::Form,
+        Self::Url,
+        Self::Sampling,
+        Self::SamplingWithTools,
+        Self::SamplingWithContext,
+        Self::Roots,
+    ];
+
     /// The place of it among a client's capabilities.
     pub(crate) fn needs(self) -> &'static str {
         match self {

@@ -21,6 +21,8 @@ pub struct Watch {
     told: BTreeMap<TaskId, Option<SharedRecord>>,
     /// Those to look at, oldest change first.
     waiting: VecDeque<TaskId>,
+    /// Whether progress without a message is news.
+    with_progress: bool,
 }
 
 impl Engine {
@@ -38,7 +40,12 @@ impl Engine {
                 waiting.push_back(id);
             }
         }
-        Watch { engine: self.clone(), owner, changes, told, waiting }
+        Watch { engine: self.clone(), owner, changes, told, waiting, with_progress: true }
+    }
+
+    /// The same for whoever hears of progress by its messages alone, as clients do (C-87).
+    pub(crate) fn watch_for_clients(&self, owner: Owner, ids: impl IntoIterator<Item = TaskId>) -> Watch {
+        Watch { with_progress: false, ..self.watch(owner, ids) }
     }
 }
 
@@ -86,7 +93,7 @@ impl Watch {
         };
         debug_assert_eq!(record.visibility, Visibility::Task);
         let Some(told) = self.told.get_mut(id) else { return Ok(None) };
-        if told.as_ref().is_some_and(|told| looks_like(told, &record)) {
+        if told.as_ref().is_some_and(|told| looks_like(told, &record, self.with_progress)) {
             return Ok(None);
         }
         *told = Some(record.clone());
@@ -98,14 +105,14 @@ impl Watch {
     }
 }
 
-/// Whether the client would see the same.
-fn looks_like(before: &SharedRecord, now: &SharedRecord) -> bool {
+/// Whether whoever watches would see the same.
+fn looks_like(before: &SharedRecord, now: &SharedRecord, with_progress: bool) -> bool {
     before.state == now.state
         && before.status_message == now.status_message
         && before.last_updated_at == now.last_updated_at
         && before.ttl_ms == now.ttl_ms
         && before.poll_interval_ms == now.poll_interval_ms
-        && before.progress == now.progress
+        && (!with_progress || before.progress == now.progress)
         && before.inputs == now.inputs
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{Event, IllegalReason, Outcome, apply};
 use crate::owner::Owner;
-use crate::record::{ErrorRecord, InputRecord, InputState, State, TaskRecord, ToolFingerprint};
+use crate::record::{ErrorRecord, InputRecord, InputState, Progress, State, TaskRecord, ToolFingerprint};
 
 const START: i64 = 1_000;
 
@@ -321,4 +321,25 @@ proptest! {
             record = next;
         }
     }
+}
+
+/// progress only grows, and only its message is something that a client sees.
+#[test]
+fn progress_grows_and_its_message_is_the_status() {
+    let progress = |token, done, message: Option<&str>| Event::Progress {
+        token,
+        progress: Progress::new(done, Some(10.0)),
+        message: message.map(str::to_owned),
+    };
+    let begun = working();
+    let silent = step(&begun, progress(1, 3.0, None));
+    assert_eq!(silent.progress, Some(Progress::new(3.0, Some(10.0))));
+    assert_eq!((&silent.last_updated_at, silent.version), (&begun.last_updated_at, begun.version + 1));
+    assert_eq!(silent.status_message, None);
+    let told = step(&silent, progress(1, 4.0, Some("four")));
+    assert_eq!((told.status_message.as_deref(), &told.last_updated_at), (Some("four"), &at(START + 10)));
+    for late in [4.0, 3.5, f64::NAN] {
+        assert_eq!(step(&told, progress(1, late, Some("late"))), told, "{late}");
+    }
+    assert_eq!(refused(&told, progress(2, 5.0, None)), IllegalReason::Fenced);
 }

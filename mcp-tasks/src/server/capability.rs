@@ -23,19 +23,22 @@ pub(super) fn tasks() -> ClientCapabilities {
     ClientCapabilities::new().with_extensions(tasks_extension())
 }
 
-/// What the request declares that its client can be asked.
-pub(super) fn can_be_asked(capabilities: &ClientCapabilities) -> Vec<InputKind> {
-    let elicitation = capabilities.elicitation.as_ref();
-    let sampling = capabilities.sampling.as_ref();
-    let kinds = [
-        (InputKind::Form, has_forms(capabilities)),
-        (InputKind::Url, elicitation.is_some_and(|elicitation| elicitation.url.is_some())),
-        (InputKind::Sampling, sampling.is_some()),
-        (InputKind::SamplingWithTools, sampling.is_some_and(|sampling| sampling.tools.is_some())),
-        (InputKind::SamplingWithContext, sampling.is_some_and(|sampling| sampling.context.is_some())),
-        (InputKind::Roots, capabilities.roots.is_some()),
-    ];
-    kinds.into_iter().filter_map(|(kind, declared)| declared.then_some(kind)).collect()
+/// Whether the request declares that its client can be asked this.
+pub(super) fn can_be_asked(capabilities: &ClientCapabilities, kind: InputKind) -> bool {
+    let (elicitation, sampling) = (capabilities.elicitation.as_ref(), capabilities.sampling.as_ref());
+    match kind {
+        InputKind::Form => has_forms(capabilities),
+        InputKind::Url => elicitation.is_some_and(|elicitation| elicitation.url.is_some()),
+        InputKind::Sampling => sampling.is_some(),
+        InputKind::SamplingWithTools => sampling.is_some_and(|sampling| sampling.tools.is_some()),
+        InputKind::SamplingWithContext => sampling.is_some_and(|sampling| sampling.context.is_some()),
+        InputKind::Roots => capabilities.roots.is_some(),
+    }
+}
+
+/// All that it declares so.
+pub(super) fn all_that_can_be_asked(capabilities: &ClientCapabilities) -> Vec<InputKind> {
+    InputKind::ALL.iter().copied().filter(|kind| can_be_asked(capabilities, *kind)).collect()
 }
 
 /// The declaration that is needed, as far as the request lacks it.
@@ -48,8 +51,7 @@ pub(super) fn missing(
     if needs_tasks && !has_tasks(capabilities) {
         missing = Some(tasks());
     }
-    let declared = can_be_asked(capabilities);
-    for kind in kinds.filter(|kind| !declared.contains(kind)) {
+    for kind in kinds.filter(|kind| !can_be_asked(capabilities, *kind)) {
         missing = Some(with_kind(missing.unwrap_or_default(), kind));
     }
     missing
@@ -87,17 +89,8 @@ mod tests {
     use mcp_tasks_types::v2026_07_28::ClientCapabilities;
     use serde_json::{Value, json};
 
-    use super::{can_be_asked, missing};
+    use super::{all_that_can_be_asked, missing};
     use crate::tool::InputKind;
-
-    const ALL: [InputKind; 6] = [
-        InputKind::Form,
-        InputKind::Url,
-        InputKind::Sampling,
-        InputKind::SamplingWithTools,
-        InputKind::SamplingWithContext,
-        InputKind::Roots,
-    ];
 
     fn declaring(capabilities: &Value) -> ClientCapabilities {
         serde_json::from_value(capabilities.clone()).unwrap()
@@ -115,9 +108,9 @@ mod tests {
             "sampling": {"context": {}, "tools": {}},
             "roots": {},
         });
-        assert_eq!(needed(&json!({}), &ALL), Some(all.clone()));
-        assert_eq!(needed(&all, &ALL), None);
-        assert_eq!(can_be_asked(&declaring(&all)), ALL);
+        assert_eq!(needed(&json!({}), InputKind::ALL), Some(all.clone()));
+        assert_eq!(needed(&all, InputKind::ALL), None);
+        assert_eq!(all_that_can_be_asked(&declaring(&all)), InputKind::ALL);
         for (declared, kind, wanted) in [
             (json!({"elicitation": {}}), InputKind::Form, None),
             (json!({"elicitation": {}}), InputKind::Url, Some(json!({"elicitation": {"url": {}}}))),

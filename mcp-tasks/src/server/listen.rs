@@ -81,7 +81,7 @@ impl Inner {
         let mut watch = None;
         if let Some(ids) = asked.task_ids {
             let ids = self.known(context.owner(), ids.0).await?;
-            watch = Some(self.engine.watch(context.owner().clone(), ids.clone()));
+            watch = Some(self.engine.watch_for_clients(context.owner().clone(), ids.clone()));
             accepted = accepted.with_task_ids(TaskIds(ids));
         }
         let with_tools = asked.tools_list_changed == Some(true);

@@ -3,7 +3,10 @@
 //! Both go to the request's own stream and nowhere else, only where the request asked for them, and never
 //! after its answer or after it was cancelled.
 
-use std::{mem, sync::Arc};
+use std::{
+    mem,
+    sync::{Arc, PoisonError},
+};
 
 use mcp_tasks_types::{
     Number, RawJson,
@@ -48,7 +51,7 @@ impl Telling {
         let of_interest = token.is_some() || level.is_some() || !trace.is_none();
         let teller = of_interest.then(|| {
             Arc::new(Teller {
-                outgoing: outgoing.cloned(),
+                outgoing: std::sync::Mutex::new(outgoing.cloned()),
                 token,
                 level,
                 trace,
@@ -74,7 +77,7 @@ impl Telling {
         if let Some((progress, message)) = mem::take(&mut pace.held) {
             teller.send_progress(&progress, message).await;
         }
-        teller.over.send_replace(true);
+        teller.end();
     }
 }
 
@@ -82,13 +85,14 @@ impl Telling {
 impl Drop for Telling {
     fn drop(&mut self) {
         if let Some(teller) = &self.teller {
-            teller.over.send_replace(true);
+            teller.end();
         }
     }
 }
 
 struct Teller {
-    outgoing: Option<Outgoing>,
+    /// Given back when it is over: a run that goes on must not keep a connection open.
+    outgoing: std::sync::Mutex<Option<Outgoing>>,
     token: Option<ProgressToken>,
     level: Option<LoggingLevel>,
     trace: TraceContext,
@@ -163,6 +167,11 @@ impl Caller for Teller {
 }
 
 impl Teller {
+    fn end(&self) {
+        self.over.send_replace(true);
+        self.outgoing.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
     fn is_over(&self) -> bool {
         *self.over.borrow()
     }
@@ -193,7 +202,8 @@ impl Teller {
     }
 
     async fn send(&self, message: &impl Serialize) {
-        let Some(outgoing) = &self.outgoing else { return };
+        let outgoing = self.outgoing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(outgoing) = outgoing else { return };
         let text = match mcp_tasks_types::to_string(message) {
             Ok(text) => text,
             Err(error) => {

@@ -79,8 +79,7 @@ fn missing(
     let is_strict = definition.requires_input_capability() && !lenient;
     // Only a task can wait for a client that never said that it can be asked.
     let asks_in_answer = !(needs_tasks || becomes_a_task(definition, capabilities));
-    let declared = capability::can_be_asked(capabilities);
-    let can_be_asked = |input: &InputDeclaration| declared.contains(&input.kind());
+    let can_be_asked = |input: &InputDeclaration| capability::can_be_asked(capabilities, input.kind());
     let needs_all = is_strict || (asks_in_answer && !definition.inputs().iter().any(can_be_asked));
     let needed = definition.inputs().iter().filter(|input| needs_all || input.is_before_task());
     capability::missing(capabilities, needs_tasks, needed.map(InputDeclaration::kind))
@@ -149,7 +148,9 @@ impl Inner {
         let round_ms = self.engine.round_ms(definition);
         let mut task = NewTask::new(owner.clone(), params.name, arguments);
         task.caller.clone_from(&caller);
-        task.can_be_asked = Some(capability::can_be_asked(capabilities));
+        if !definition.inputs().is_empty() {
+            task.can_be_asked = Some(capability::all_that_can_be_asked(capabilities));
+        }
         if asks_before {
             let (nonce, mut answers, expires_at) = match before {
                 Some(before) => before,

@@ -90,6 +90,26 @@ async fn stubborn(ctx: TaskContext, gate_name: String) -> Result<String, ToolErr
     Ok("done".to_owned())
 }
 
+/// Tells before it is a task and after.
+#[task_tool(grace = "5s")]
+async fn becoming(ctx: TaskContext, gate_name: String) -> Result<String, ToolError> {
+    ctx.progress(1.0, None, Some("begun")).await?;
+    gate(&gate_name).acquire().await.map_err(|_| "closed")?.forget();
+    ctx.progress(2.0, None, Some("nearly done")).await?;
+    ctx.log(LoggingLevel::Emergency, "it works").await?;
+    gate(&gate_name).acquire().await.map_err(|_| "closed")?.forget();
+    Ok("done".to_owned())
+}
+
+/// Counts without a word.
+#[task_tool]
+async fn silent(ctx: TaskContext, gate_name: String) -> Result<String, ToolError> {
+    gate(&gate_name).acquire().await.map_err(|_| "closed")?.forget();
+    ctx.progress(1.0, Some(2.0), None).await?;
+    gate(&gate_name).acquire().await.map_err(|_| "closed")?.forget();
+    Ok("done".to_owned())
+}
+
 async fn server_on(clock: Arc<ManualClock>) -> Server {
     Server::builder("test-server", "1")
         .store(MemoryStore::new())
@@ -102,6 +122,8 @@ async fn server_on(clock: Arc<ManualClock>) -> Server {
         .tool::<working>()
         .tool::<rounds>()
         .tool::<stubborn>()
+        .tool::<becoming>()
+        .tool::<silent>()
         .build()
         .await
         .unwrap()
@@ -311,4 +333,67 @@ async fn trace_context_goes_along() {
         tool(&server, "traced", json!({}), json!({"progressToken": 1, "traceparent": "no\nsuch"})).await;
     assert!(before[0]["params"].get("_meta").is_none());
     assert_eq!(result["content"][0]["text"], "[null,null,null]");
+}
+
+/// C-87, X-91: a call that becomes a task tells its caller nothing from then on; one that ends before tells it all.
+#[tokio::test]
+async fn call_that_becomes_a_task_tells_nothing_more() {
+    let clock = Arc::new(ManualClock::default());
+    let server = server_on(Arc::clone(&clock)).await;
+    let call_of = |name: &str| {
+        let params = json!({"name": "becoming", "arguments": {"gate_name": name}});
+        call(params, all_capabilities(), &json!({"progressToken": 1, LEVEL: "debug"}))
+    };
+    gate("quick becoming").add_permits(2);
+    let (before, answer) = told(&server, &call_of("quick becoming")).await;
+    assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+    assert_eq!(before.len(), 3, "{before:?}");
+
+    let (outgoing, mut messages) = Outgoing::channel(8);
+    let context = RequestContext::new(server.owner().clone()).with_outgoing(outgoing);
+    let answered = tokio::spawn({
+        let (server, message) = (server.clone(), call_of("slow becoming").to_string());
+        async move { server.answer(&context, Incoming::read(message)).await }
+    });
+    assert!(messages.next().await.unwrap().contains("begun"));
+    clock.advance(5_000);
+    let answer: Value = serde_json::from_str(answered.await.unwrap().text().unwrap()).unwrap();
+    assert_eq!(answer["result"]["resultType"], "task", "{answer}");
+    gate("slow becoming").add_permits(1);
+    let id = answer["result"]["taskId"].as_str().unwrap();
+    let id = mcp_tasks::types::TaskId::from(id);
+    let told = |record: &mcp_tasks::TaskRecord| record.status_message.as_deref() == Some("nearly done");
+    server.engine().wait(server.owner(), &id, told).await.unwrap();
+    gate("slow becoming").add_permits(1);
+    until_status(&server, id.as_str(), "completed").await;
+    // Nobody can send anything any more, although the task's run may still be there.
+    assert_eq!(messages.next().await, None);
+}
+
+/// C-87: what a task tells without a sentence is nothing that its subscribers could see.
+#[tokio::test]
+async fn progress_without_a_message_is_no_change_for_subscribers() {
+    let clock = Arc::new(ManualClock::default());
+    let server = server_on(Arc::clone(&clock)).await;
+    let owner = server.owner().clone();
+    let id = crate::server_harness::create(&server, "silent", json!({"gate_name": "silent progress"})).await;
+    let id = mcp_tasks::types::TaskId::from(id.as_str());
+    let mut watch = server.engine().watch(owner.clone(), [id.clone()]);
+    let (outgoing, mut messages) = Outgoing::channel(8);
+    let context = RequestContext::new(owner).with_outgoing(outgoing);
+    let listen = json!({"notifications": {"taskIds": [id]}});
+    let listen = crate::server_harness::request(json!(7), "subscriptions/listen", listen).to_string();
+    let listening = server.clone();
+    tokio::spawn(async move { listening.answer(&context, Incoming::read(listen)).await });
+    for wanted in ["acknowledged", "working"] {
+        assert!(messages.next().await.unwrap().contains(wanted));
+    }
+    watch.next().await.unwrap();
+    gate("silent progress").add_permits(1);
+    // Whoever watches from inside hears it.
+    let record = watch.next().await.unwrap().unwrap();
+    assert_eq!(record.progress.as_ref().map(|progress| progress.progress), Some(1.0));
+    gate("silent progress").add_permits(1);
+    // The next thing that a subscriber hears is the end.
+    assert!(messages.next().await.unwrap().contains("completed"));
 }

@@ -340,3 +340,17 @@ async fn what_calls_tell_comes_before_their_answers() {
     }
     assert_eq!(connection.finish().await, Vec::<Value>::new());
 }
+
+/// S-18: a task that was begun with a token for progress does not keep its connection open.
+#[tokio::test]
+async fn connection_ends_although_a_task_that_could_tell_goes_on() {
+    use crate::server_harness::all_capabilities;
+    use crate::server_telling::call;
+
+    let options = StdioOptions::default().with_drain(Duration::from_secs(3_600));
+    let mut connection = Connection::open(options).await;
+    let endless = json!({"name": "endless", "arguments": {}});
+    connection.send_message(&call(endless, all_capabilities(), &json!({"progressToken": 1}))).await;
+    assert_eq!(connection.next().await["result"]["resultType"], "task");
+    assert_eq!(connection.finish().await, Vec::<Value>::new());
+}
