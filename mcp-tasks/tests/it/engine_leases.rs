@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use mcp_tasks::record::State;
 use mcp_tasks::store::{Parts, Seal, SealError, SealedStore, Store as _, Subject};
 use mcp_tasks::testing::{FaultyStore, ManualClock, Verb, reopened};
-use mcp_tasks::types::{TaskId, Timestamp};
-use mcp_tasks::{BoxFuture, Clock, MemoryStore, Owner, StoreErrorKind};
+use mcp_tasks::types::{RawObject, TaskId, Timestamp};
+use mcp_tasks::{BoxFuture, Clock, MemoryStore, NewTask, Owner, Role, StoreErrorKind};
 use serde_json::json;
 
 use crate::support::{Bench, bench, bench_over, builder, count, eventually, faulty, open, text};
@@ -226,4 +226,31 @@ async fn engine_goes_on_after_its_clock_panicked() {
     assert!(bench.store.calls(Verb::Renew) > renewed + 2);
     let record = bench.get(&next).await;
     assert_eq!((&record.state, record.attempt), (&State::Working, 1));
+}
+
+/// P089: a task that a worker claimed in its last moment, and never began, is nobody's interrupted work: the next worker
+/// runs it, whatever its tool says of restarts.
+#[tokio::test]
+async fn task_that_was_claimed_and_never_begun_is_run_by_the_next_worker() {
+    let (inner, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));
+    let serving = builder(Arc::clone(&inner), &clock).role(Role::Serve).build().await.unwrap();
+    let owner = Owner::new("tenant", "alice");
+    let view = Arc::new(FaultyStore::new(Arc::clone(&inner)));
+    let worker = builder(Arc::clone(&view), &clock).role(Role::Work).build().await.unwrap();
+    let held = view.hold_answer(Verb::Claim, 1);
+    let script = RawObject::new(&json!({"script": [["count", "never begun"], ["return", "x"]]})).unwrap();
+    let id = serving.create(NewTask::new(owner.clone(), "mortal", script)).await.unwrap().id.clone();
+    held.reached().await;
+    let ending = tokio::spawn(async move { worker.shutdown().await });
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    held.let_go();
+    ending.await.unwrap();
+    pass_time(&clock, 1).await;
+    assert_eq!(count("never begun"), 0);
+    let last = builder(Arc::clone(&inner), &clock).role(Role::Work).build().await.unwrap();
+    let ended = serving.settled(&owner, &id).await.unwrap();
+    assert_eq!((text(&ended), count("never begun")), ("x".to_owned(), 1));
+    last.shutdown().await;
 }
