@@ -14,8 +14,8 @@
 //! its writers, and so does the loss of a definition that nothing else referred to.
 //!
 //! The marks are about the wire. Code that names the types goes on compiling, since each revision is a module of its
-//! own; where the same revision gets other names, in Rust only, a row says so. What no type keeps is not compared: descriptions, the formats of texts, the bounds of numbers that are not
-//! integers.
+//! own; where the same revision gets other names, in Rust only, a row says so. What no type keeps is not compared:
+//! descriptions, the formats of texts, the bounds of numbers that are not integers.
 
 mod union;
 mod walk;

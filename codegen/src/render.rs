@@ -139,8 +139,8 @@ fn module_docs(context: &Context<'_>, options: &Options) -> TokenStream {
     quote!(#(#![doc = #lines])*)
 }
 
-/// Outside the types crate, a check that it is of the version that the code was made for: what generated code calls there
-/// is no interface that anybody else keeps to.
+/// Outside the types crate, a check that it is of the version that the code was made for: what generated code calls
+/// there is no interface that anybody else keeps to.
 fn version(root: &syn::Path) -> Option<TokenStream> {
     let number = |text: &str| text.parse().ok().map(Literal::u32_unsuffixed);
     let major = number(env!("CARGO_PKG_VERSION_MAJOR"))?;

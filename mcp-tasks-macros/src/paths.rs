@@ -50,8 +50,8 @@ impl Paths {
         located_at(tokens.clone(), Span::call_site().located_at(ty.span()))
     }
 
-    /// The type by way of a trait that it has to have: `<Type as Trait>::Itself`, where the type is written. A type without
-    /// the trait is told once however often this is repeated, and what follows from it is not told at all.
+    /// The type by way of a trait that it has to have: `<Type as Trait>::Itself`, where the type is written. A type
+    /// without the trait is told once however often this is repeated, and what follows from it is not told at all.
     pub(crate) fn itself(ty: &Type, needed: &TokenStream) -> TokenStream {
         let span = Span::call_site().located_at(ty.span());
         let needed = located_at(needed.clone(), span);

@@ -51,8 +51,8 @@ impl JsonError {
         Self { reason: "the bytes are no UTF-8".to_owned(), path, line, column: column + 1, syntax: true }
     }
 
-    /// The error of a part, by its place in the whole: below the member that holds the part, and behind the line and the
-    /// column at which the part begins; without those there is no place.
+    /// The error of a part, by its place in the whole: below the member that holds the part, and behind the line and
+    /// the column at which the part begins; without those there is no place.
     #[cold]
     pub(crate) fn of_part(self, member: &str, begins: Option<(usize, usize)>) -> Self {
         let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };

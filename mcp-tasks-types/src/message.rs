@@ -261,7 +261,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for RawMessage<'a> {
                         "result" => (&mut result, "result"),
                         "error" => (&mut error, "error"),
                         _ => {
-                            // As text, since only then its bytes are looked at: a value that is ignored may be no UTF-8.
+                            // As text, since only then its bytes are looked at: a value that is ignored may be no
+                            // UTF-8.
                             access.next_value::<&'de RawValue>()?;
                             continue;
                         }

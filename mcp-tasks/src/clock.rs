@@ -15,8 +15,8 @@ use crate::BoxFuture;
 /// The time, and waiting for a time.
 ///
 /// What a record holds and an engine is told is in milliseconds, because that is what the protocol speaks. A
-/// [`Duration`] is how long somebody waits who is no engine: a body in [`Input::ask_within`](crate::Input::ask_within), a
-/// transport in its options.
+/// [`Duration`] is how long somebody waits who is no engine: a body in [`Input::ask_within`](crate::Input::ask_within),
+/// a transport in its options.
 pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;

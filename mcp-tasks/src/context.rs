@@ -203,8 +203,8 @@ impl TaskContext {
     /// used again in the same run gets a number. An error is not recorded. A body that was changed so that a step gives
     /// another type fails the task instead of going on with a value of the old one.
     ///
-    /// The error of the work has to be named where nothing else says what it is: `?` behind the call takes any, so write
-    /// `Ok::<_, ToolError>(..)` at the end of the work, or let it be a function with a return type.
+    /// The error of the work has to be named where nothing else says what it is: `?` behind the call takes any, so
+    /// write `Ok::<_, ToolError>(..)` at the end of the work, or let it be a function with a return type.
     ///
     /// ```
     /// use mcp_tasks::{TaskContext, ToolError};

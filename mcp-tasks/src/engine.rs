@@ -164,10 +164,10 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// When the tool is unknown, its arguments do not fit or are others than before under the same idempotency key, there
-    /// are too many tasks, the engine shuts down or the store fails; nothing was created then. Where that cannot be
-    /// known, since neither the write was answered nor a read, a task without an idempotency key is removed as soon as
-    /// the store can be reached, and one with a key is what the next call under it finds.
+    /// When the tool is unknown, its arguments do not fit or are others than before under the same idempotency key,
+    /// there are too many tasks, the engine shuts down or the store fails; nothing was created then. Where that cannot
+    /// be known, since neither the write was answered nor a read, a task without an idempotency key is removed as soon
+    /// as the store can be reached, and one with a key is what the next call under it finds.
     pub async fn create(&self, task: NewTask) -> Result<SharedRecord, EngineError> {
         let tool = self.admit(&task)?;
         let room = self.core.room_for_tasks(1);
@@ -217,8 +217,8 @@ impl Engine {
         .await
     }
 
-    /// Calls a tool as [`create`](Self::create) does, but waits for [its grace](ToolDefinition::grace_ms) first, if it has
-    /// one: a body that ends in time, without having asked or recorded a step, is answered in place and nothing is
+    /// Calls a tool as [`create`](Self::create) does, but waits for [its grace](ToolDefinition::grace_ms) first, if it
+    /// has one: a body that ends in time, without having asked or recorded a step, is answered in place and nothing is
     /// stored. If the caller stops waiting in that time, the call becomes a task that nobody knows.
     ///
     /// # Errors
@@ -344,8 +344,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// When the tool is unknown, its arguments do not fit, there is no room for one more body, the engine shuts down, or
-    /// the body asks a question.
+    /// When the tool is unknown, its arguments do not fit, there is no room for one more body, the engine shuts down,
+    /// or the body asks a question.
     pub async fn call_inline(&self, task: NewTask) -> Result<InlineOutcome, EngineError> {
         let tool = self.admit(&task)?;
         let mut room = self.core.room_for_call()?;
@@ -396,8 +396,8 @@ impl Engine {
     }
 
     /// The tasks of an owner, the oldest first, in pages. The protocol has no list: a history for clients
-    /// is a tool of yours over this, with the filters that make sense where you are (S-24). What is expired is left out,
-    /// so that a page may be shorter than `limit` and still not be the last one.
+    /// is a tool of yours over this, with the filters that make sense where you are (S-24). What is expired is left
+    /// out, so that a page may be shorter than `limit` and still not be the last one.
     ///
     /// # Errors
     ///
@@ -440,8 +440,8 @@ impl Engine {
     /// Takes up live tasks that nobody works on, as those of a dead process: runs them again or fails them, as their
     /// tools want. Gives their number.
     ///
-    /// An engine does this by itself when it is built, when it hears of such a task, and when a lease has ended. Call it
-    /// where you know sooner, as after a change to the store that tells nobody, or in a test.
+    /// An engine does this by itself when it is built, when it hears of such a task, and when a lease has ended. Call
+    /// it where you know sooner, as after a change to the store that tells nobody, or in a test.
     ///
     /// # Errors
     ///

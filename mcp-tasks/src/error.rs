@@ -32,8 +32,8 @@ pub(crate) fn write_chain(
 
 /// How a tool's body ends when it has no result.
 ///
-/// Anything that `?` brings along becomes a result with `isError` and the error's own message: standard errors, `anyhow`
-/// errors, text. The other ends are chosen on purpose.
+/// Anything that `?` brings along becomes a result with `isError` and the error's own message: standard errors,
+/// `anyhow` errors, text. The other ends are chosen on purpose.
 #[derive(Debug)]
 pub struct ToolError {
     kind: ToolErrorKind,
@@ -309,8 +309,8 @@ impl From<ArgumentError> for EngineError {
     }
 }
 
-/// Why an engine or a server could not be built. `Debug` says it with everything that caused it, each fault on a line of
-/// its own, so that a `main` that returns it tells people what to do.
+/// Why an engine or a server could not be built. `Debug` says it with everything that caused it, each fault on a line
+/// of its own, so that a `main` that returns it tells people what to do.
 pub struct BuildError {
     message: String,
     faults: Vec<DefinitionError>,

@@ -1,8 +1,8 @@
 //! Durable, cancellable tasks for MCP tools.
 //!
 //! A tool that takes minutes, asks a person something half-way and has to survive a restart is one async function with
-//! `#[task_tool]` on it. Clients that know tasks get a handle to poll, answer and cancel; others wait for the result, and
-//! are asked in the answer of their call, which they repeat with what they were asked for.
+//! `#[task_tool]` on it. Clients that know tasks get a handle to poll, answer and cancel; others wait for the result,
+//! and are asked in the answer of their call, which they repeat with what they were asked for.
 //!
 #![cfg_attr(all(feature = "macros", feature = "stdio", feature = "sqlite"), doc = "```no_run")]
 #![cfg_attr(not(all(feature = "macros", feature = "stdio", feature = "sqlite")), doc = "```text")]

@@ -77,9 +77,9 @@ pub trait Store: Send + Sync + 'static {
     /// Puts the record, which carries its new version, in the place of the one with `expected_version`.
     ///
     /// Parameters and steps stay as they are, whatever the record holds, so that a change of status does not rewrite
-    /// them; only what is [`forgotten`](TaskRecord::forgotten_at) loses them. A lease that the record still has stays as
-    /// it is stored, and one that the record has not is ended: leases are given by [`claim`](Self::claim) and lengthened
-    /// by [`renew`](Self::renew) alone.
+    /// them; only what is [`forgotten`](TaskRecord::forgotten_at) loses them. A lease that the record still has stays
+    /// as it is stored, and one that the record has not is ended: leases are given by [`claim`](Self::claim) and
+    /// lengthened by [`renew`](Self::renew) alone.
     ///
     /// # Errors
     ///
@@ -194,8 +194,8 @@ pub trait Store: Send + Sync + 'static {
         0
     }
 
-    /// Whether [`load`](Self::load), [`find_call`](Self::find_call) and [`list`](Self::list) may show an older state than
-    /// the one that was written last, as replicas do. The handle of a task is then withheld until a read finds the
+    /// Whether [`load`](Self::load), [`find_call`](Self::find_call) and [`list`](Self::list) may show an older state
+    /// than the one that was written last, as replicas do. The handle of a task is then withheld until a read finds the
     /// task, which costs a read for each creation.
     fn reads_may_lag(&self) -> bool {
         false
@@ -207,8 +207,8 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
-    /// Gives back everything that other processes wait for, files and locks above all: when it returns, the place can be
-    /// opened by another one. Later calls fail, unless nothing had to be given back; none is done that the other one
+    /// Gives back everything that other processes wait for, files and locks above all: when it returns, the place can
+    /// be opened by another one. Later calls fail, unless nothing had to be given back; none is done that the other one
     /// does not find.
     fn close(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
@@ -276,8 +276,8 @@ pub struct Page {
     /// Where the next part begins; none when this was the last one.
     pub next: Option<Cursor>,
     /// Records that would have a place in this part and cannot be read, as damaged ones or those of a newer version. A
-    /// store that cannot tell whose they are names them to everybody, and one that does not know their places names them
-    /// in any part.
+    /// store that cannot tell whose they are names them to everybody, and one that does not know their places names
+    /// them in any part.
     pub unreadable: Vec<TaskId>,
 }
 

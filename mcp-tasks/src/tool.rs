@@ -220,8 +220,9 @@ impl ToolDefinition {
         self
     }
 
-    /// Sets whether a caller has to declare that it can be asked what the tool may ask. A task can do without, since
-    /// it may be answered all the same; what is asked in the answer of a call is asked of those who declare it alone.
+    /// Sets whether a caller has to declare that it can be asked what the tool may ask. A task can do without,
+    /// since it may be answered all the same; what is asked in the answer of a call is asked of those who declare it
+    /// alone.
     #[must_use]
     pub fn with_require_input_capability(mut self, required: bool) -> Self {
         self.require_input_capability = required;

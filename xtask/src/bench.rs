@@ -1,6 +1,6 @@
-//! `cargo xtask bench types`, `cargo xtask bench engine [CASE...]` and `cargo xtask bench http [CASE...]`: builds and runs
-//! the benchmarks, which live in a workspace of their own beside other people's crates, and times the cold release build of
-//! the types.
+//! `cargo xtask bench types`, `cargo xtask bench engine [CASE...]` and `cargo xtask bench http [CASE...]`: builds and
+//! runs the benchmarks, which live in a workspace of their own beside other people's crates, and times the cold release
+//! build of the types.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::path::{Path, PathBuf};

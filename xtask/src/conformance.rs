@@ -1,8 +1,8 @@
 //! `cargo xtask conformance`: the public conformance suite against the fixture server, held against committed lists.
 //!
-//! The suite is the published package at one version, installed once into the target folder together with a Node.js that
-//! it runs on. Which of its scenarios concern a server of ours, and what each has to say, stands in `conformance/*.toml`:
-//! a scenario that fails, is missing, is new or checks less than before fails the command.
+//! The suite is the published package at one version, installed once into the target folder together with a Node.js
+//! that it runs on. Which of its scenarios concern a server of ours, and what each has to say, stands in
+//! `conformance/*.toml`: a scenario that fails, is missing, is new or checks less than before fails the command.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod list;

@@ -1,4 +1,5 @@
-//! `cargo xtask fuzz`: random bytes against the types and the transports, guided by what they reach in the code (libFuzzer).
+//! `cargo xtask fuzz`: random bytes against the types and the transports, guided by what they reach in the code
+//! (libFuzzer).
 //!
 //! The targets are a workspace of their own in the layout of cargo-fuzz, which needs a nightly compiler for its
 //! sanitizers. What it needs for coverage the stable one has as well, and without unsafe code there is little for a
@@ -36,8 +37,8 @@ const MAX_LEN: usize = 64 << 10;
 /// What an input may cost: with what the claims need, some hundred times what it does.
 const LIMITS: &[&str] = &["-timeout=5", "-rss_limit_mb=1024"];
 
-/// Words that the samples do not have: members once more, and values that readers get wrong, among them serde_json's own
-/// private names.
+/// Words that the samples do not have: members once more, and values that readers get wrong, among them serde_json's
+/// own private names.
 const ODD_WORDS: &[&str] = &[
     r#","_meta":{}"#,
     r#","id":1"#,
@@ -258,8 +259,8 @@ fn samples_of(root: &Path, target: &str) -> Result<Vec<(String, String)>, String
         .collect()
 }
 
-/// The inputs that a target begins with, and names for them. One of `types_` names the type on a line of its own, one of
-/// `http_` has headers before the message; the others are messages.
+/// The inputs that a target begins with, and names for them. One of `types_` names the type on a line of its own, one
+/// of `http_` has headers before the message; the others are messages.
 fn seeds(target: &str, samples: &[(String, String)]) -> Vec<(String, String)> {
     let seed = |name: &str, message: &str| match target.split('_').next() {
         Some("types") => Some(format!("{name}\n{message}")),

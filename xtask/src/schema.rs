@@ -18,8 +18,8 @@ usage: cargo xtask schema drift --generation GENERATION [--write] FILE...
 
 /// Runs the command. Folders and files are named from where the caller stands.
 ///
-/// Exit statuses are those of `diff`: 0 where all is as it may be or there is nothing to compare on purpose, 1 where something differs that must not, 2 where something cannot be compared,
-/// so that a script can tell one from the other.
+/// Exit statuses are those of `diff`: 0 where all is as it may be or there is nothing to compare on purpose, 1 where
+/// something differs that must not, 2 where something cannot be compared, so that a script can tell one from the other.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> ExitCode {
     match clean(root, arguments) {
         Ok(true) => ExitCode::SUCCESS,

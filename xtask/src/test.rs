@@ -11,8 +11,8 @@ use std::{
 use crate::postgres_cluster::{Cluster, VARIABLE};
 use crate::run::{cargo, root};
 
-/// Packages in workspaces of their own: a tool whose one dependency is `mcp-tasks`, a client whose one dependency is the
-/// types crate, and the types' tests with other features of serde_json.
+/// Packages in workspaces of their own: a tool whose one dependency is `mcp-tasks`, a client whose one dependency is
+/// the types crate, and the types' tests with other features of serde_json.
 const FIXTURES: &[&str] = &[
     "mcp-tasks/tests/one_dependency",
     "mcp-tasks-types/tests/one_dependency",

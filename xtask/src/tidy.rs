@@ -47,6 +47,7 @@ type Rule = fn(&Repository) -> Vec<Finding>;
 const RULES: &[Rule] = &[
     sources::each_file_says_what_it_is_for,
     sources::no_module_grows_too_long,
+    sources::comments_are_not_too_wide,
     sources::names_say_something,
     sources::examples_compile,
     tests_of_ours::nobody_sleeps_without_a_reason,

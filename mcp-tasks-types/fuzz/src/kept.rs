@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::tree::Tree;
 
-/// What the written text lacks of the one that was read, if anything. Allowed are: a null less, a constant more, another
-/// spelling of a number and, where fractions are rounded up, the next whole number.
+/// What the written text lacks of the one that was read, if anything. Allowed are: a null less, a constant more,
+/// another spelling of a number and, where fractions are rounded up, the next whole number.
 pub(crate) fn lost(read: &Tree, written: &Tree, rounds_up: bool) -> Option<String> {
     match (read, written) {
         (Tree::Null, Tree::Null) => None,

@@ -58,8 +58,8 @@ fn meta_2025(keys: Option<crate::Extra>) -> Option<v2025_11_25::ResultMetaObject
     })
 }
 
-/// A page of `tools/list` of 2026-07-28 for one of 2025-11-25, with the hints for caches that the older one lacks: 0 and
-/// private where nothing better is known.
+/// A page of `tools/list` of 2026-07-28 for one of 2025-11-25, with the hints for caches that the older one lacks: 0
+/// and private where nothing better is known.
 ///
 /// Of the tools is lost `execution` (C-101).
 #[must_use]

@@ -101,8 +101,8 @@ fn form_fields_are_told_apart() {
     assert!(from_str::<PrimitiveSchemaDefinition>(r#"{"type":"object","properties":{}}"#).is_err());
 }
 
-/// An optional member that is null is not there, also where it would tell an arm; what is left of the message is read as
-/// the same arm again.
+/// An optional member that is null is not there, also where it would tell an arm; what is left of the message is read
+/// as the same arm again.
 #[test]
 fn null_for_an_optional_member_chooses_no_arm() {
     let text = r#"{"type":"string","enum":["a"],"enumNames":null}"#;

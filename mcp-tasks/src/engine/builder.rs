@@ -111,8 +111,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how long the owner of a task whose retention is over is told that it expired, before it is as unknown as one
-    /// that never was: an hour, unless set. Zero removes tasks at once.
+    /// Sets how long the owner of a task whose retention is over is told that it expired, before it is as unknown as
+    /// one that never was: an hour, unless set. Zero removes tasks at once.
     #[must_use]
     pub fn tombstone_ms(mut self, tombstone_ms: u64) -> Self {
         self.settings.tombstone_ms = tombstone_ms;
@@ -155,8 +155,8 @@ impl EngineBuilder {
     }
 
     /// Sets how many live tasks an owner may have: 10,000, unless set. One more is refused. Calls that wait for answers
-    /// count as well. Without authentication all callers are one owner. Exact in one process, however many callers there
-    /// are at once; several processes may overshoot it as [`max_tasks`](Self::max_tasks).
+    /// count as well. Without authentication all callers are one owner. Exact in one process, however many callers
+    /// there are at once; several processes may overshoot it as [`max_tasks`](Self::max_tasks).
     #[must_use]
     pub fn max_tasks_of_owner(mut self, tasks: usize) -> Self {
         self.settings.max_tasks_of_owner = tasks;
@@ -164,8 +164,8 @@ impl EngineBuilder {
     }
 
     /// Sets how many live tasks there may be over all owners: 100,000, unless set. Counted once a second and between
-    /// that by what this process creates, so that one process never overshoots it, several may by what the others create
-    /// in a second, and the place of a task that ended is free a second later at the latest.
+    /// that by what this process creates, so that one process never overshoots it, several may by what the others
+    /// create in a second, and the place of a task that ended is free a second later at the latest.
     #[must_use]
     pub fn max_tasks(mut self, tasks: usize) -> Self {
         self.settings.max_tasks = tasks;

@@ -414,8 +414,8 @@ enum Written {
     Failed(SharedRecord, StoreError),
 }
 
-/// Whether the record is what was to be written. Trying again changes the times of a write, and renewing a lease changes
-/// nothing else.
+/// Whether the record is what was to be written. Trying again changes the times of a write, and renewing a lease
+/// changes nothing else.
 fn is_same_write(wanted: &TaskRecord, found: &TaskRecord) -> bool {
     let mut found = found.clone().into_parts().0;
     if found.lease.as_ref().map(|lease| lease.token) == wanted.lease.as_ref().map(|lease| lease.token) {

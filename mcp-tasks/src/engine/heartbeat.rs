@@ -63,8 +63,8 @@ impl Core {
         self.clock.sleep_until(&wake)
     }
 
-    /// Renews the leases of what runs here and of what is being taken up, if it is time to. After that none of them ends
-    /// within two thirds of a lease.
+    /// Renews the leases of what runs here and of what is being taken up, if it is time to. After that none of them
+    /// ends within two thirds of a lease.
     pub(super) async fn heartbeat(&self) -> Result<Option<Timestamp>, StoreError> {
         if self.running().is_idle() {
             return Ok(None);
@@ -84,7 +84,8 @@ impl Core {
         Ok(Some(next))
     }
 
-    /// Sees to it that something that begins with a lease given at this time, in milliseconds since 1970, has it renewed.
+    /// Sees to it that something that begins with a lease given at this time, in milliseconds since 1970, has it
+    /// renewed.
     pub(super) fn expect_heartbeat(&self, running: &Running, given: i64) {
         if running.is_idle() {
             let at = millis_after(given, self.settings.lease_ms / 3);

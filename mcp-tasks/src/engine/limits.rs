@@ -1,7 +1,7 @@
 //! Admission: how many live tasks there may be, and calls that are made once.
 //!
-//! Whoever wants to create a task takes a [`Place`] first, and gives it back when nothing was stored. What is stored and
-//! what has a place are never more than there may be, however long counting and storing take.
+//! Whoever wants to create a task takes a [`Place`] first, and gives it back when nothing was stored. What is stored
+//! and what has a place are never more than there may be, however long counting and storing take.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,8 +55,8 @@ struct Numbers {
     /// When they were counted, and how often.
     at: i64,
     counts: u64,
-    /// How many there are at most and at least, with all places: what was being stored while they were counted may be in
-    /// the count or not.
+    /// How many there are at most and at least, with all places: what was being stored while they were counted may be
+    /// in the count or not.
     most: usize,
     least: usize,
     /// Places of which nothing is being stored yet.

@@ -45,8 +45,8 @@ pub struct Stats {
 pub struct Removed {
     /// How many were removed.
     pub removed: usize,
-    /// Those that are still there, since they cannot be read or the store refuses to change them; the log says why. What
-    /// cannot be read may not be among those that were meant.
+    /// Those that are still there, since they cannot be read or the store refuses to change them; the log says why.
+    /// What cannot be read may not be among those that were meant.
     pub left: BTreeSet<TaskId>,
 }
 
@@ -99,8 +99,8 @@ impl Operators<'_> {
     }
 
     /// Removes the tasks that ended before that time, and what is left of removed ones, whatever their retention is.
-    /// Their owners are not told that they expired. Of a record that cannot be read nobody knows whether it is meant; it
-    /// is left, and keeps nobody from the others.
+    /// Their owners are not told that they expired. Of a record that cannot be read nobody knows whether it is meant;
+    /// it is left, and keeps nobody from the others.
     ///
     /// # Errors
     ///
@@ -112,9 +112,9 @@ impl Operators<'_> {
         self.remove_all(None, ended).await
     }
 
-    /// Removes everything that is kept of an owner: live tasks are failed first, so that nobody goes on with them. Calls
-    /// of the owner that come in meanwhile may leave new ones. Records that cannot be read are left, keep nobody from the
-    /// others, and are told of: whoever promised to erase everything has to look at them in the store.
+    /// Removes everything that is kept of an owner: live tasks are failed first, so that nobody goes on with them.
+    /// Calls of the owner that come in meanwhile may leave new ones. Records that cannot be read are left, keep nobody
+    /// from the others, and are told of: whoever promised to erase everything has to look at them in the store.
     ///
     /// # Errors
     ///

@@ -177,8 +177,8 @@ impl Core {
         let Some(tool) = self.tool(name) else {
             return Err(format!("the server was restarted and has no tool `{name}` any more"));
         };
-        // The claim is the first attempt, but for those that were handed back: a tool that can be run once hands back what
-        // it has not begun alone. So nothing was begun that could have been interrupted.
+        // The claim is the first attempt, but for those that were handed back: a tool that can be run once hands back
+        // what it has not begun alone. So nothing was begun that could have been interrupted.
         let is_first = record.attempts_without_headway() <= 1;
         let params = match &record.params {
             Some(params) if is_first || tool.definition.restart() == Restart::Rerun => params,

@@ -32,8 +32,8 @@ impl Core {
         })
     }
 
-    /// Room for the bodies of some tasks, at most so many. When there is none, the timer is woken as soon as there is, and
-    /// takes up what was left.
+    /// Room for the bodies of some tasks, at most so many. When there is none, the timer is woken as soon as there is,
+    /// and takes up what was left.
     pub(super) fn room_for_tasks(self: &Arc<Self>, bodies: usize) -> Option<Room> {
         match self.settings.role {
             Role::Serve => None,

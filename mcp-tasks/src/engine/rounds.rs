@@ -71,13 +71,13 @@ impl Engine {
     }
 
     /// Gives answers to the questions of a call, all or none, and waits until it asks again or ends. Keys that are not
-    /// outstanding are ignored, whatever their values are; if questions are still open after that, they are the round's.
-    /// The call may have begun in another process. If the caller stops waiting, the call is given up.
+    /// outstanding are ignored, whatever their values are; if questions are still open after that, they are the
+    /// round's. The call may have begun in another process. If the caller stops waiting, the call is given up.
     ///
     /// # Errors
     ///
-    /// When this owner has no such call any more, an answer does not fit its question, the engine shuts down or the store
-    /// fails.
+    /// When this owner has no such call any more, an answer does not fit its question, the engine shuts down or the
+    /// store fails.
     pub async fn next_round(
         &self,
         owner: &Owner,

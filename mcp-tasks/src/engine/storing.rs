@@ -11,8 +11,8 @@ use crate::record::{SharedRecord, TaskRecord};
 use crate::store::{Parts, StoreError, StoreErrorKind};
 
 impl Core {
-    /// Stores a new record in the place that it has. What comes back is durable and found by whoever asks for it (C-31, C-32). Can be tried again
-    /// after an error; who does not has to [see to](Self::see_to) the record.
+    /// Stores a new record in the place that it has. What comes back is durable and found by whoever asks for it (C-31,
+    /// C-32). Can be tried again after an error; who does not has to [see to](Self::see_to) the record.
     pub(super) async fn store_new(
         &self,
         record: &TaskRecord,
@@ -34,7 +34,8 @@ impl Core {
         let failed = match self.store.insert(record.clone()).await {
             Ok(stored) if !may_lag => return Ok(stored),
             Ok(_) => None,
-            // It may have been done, now or in an earlier try: the id is new, and what is found under it is this record.
+            // It may have been done, now or in an earlier try: the id is new, and what is found under it is this
+            // record.
             Err(err) if matches!(err.kind(), StoreErrorKind::Unavailable | StoreErrorKind::Conflict) => {
                 Some(err)
             }

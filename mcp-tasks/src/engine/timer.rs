@@ -74,8 +74,8 @@ impl Core {
         self.clock.sleep_until(&wake)
     }
 
-    /// Does a part of what is due and says when there is more to do. Bounded, so that neither of the two keeps the other
-    /// waiting, however much of it there is.
+    /// Does a part of what is due and says when there is more to do. Bounded, so that neither of the two keeps the
+    /// other waiting, however much of it there is.
     async fn tick(self: &Arc<Self>, troubles: &mut Troubles) -> Result<Option<Timestamp>, StoreError> {
         let (due_at, lease_end) = match self.work_off(troubles).await {
             Ok(done) => done,
@@ -153,8 +153,8 @@ impl Core {
         }
     }
 
-    /// Ends a live task whose lifetime is over or that nobody asks about any more, takes back questions that waited long
-    /// enough; forgets an ended task, and in the end removes it. Gives what is left of it.
+    /// Ends a live task whose lifetime is over or that nobody asks about any more, takes back questions that waited
+    /// long enough; forgets an ended task, and in the end removes it. Gives what is left of it.
     pub(super) async fn overdue(&self, record: SharedRecord) -> Result<Option<SharedRecord>, StoreError> {
         if !record.is_due(self.clock.now_millis()) {
             return Ok(Some(record));
@@ -198,8 +198,8 @@ impl Core {
         self.running().runs.get(id).cloned()
     }
 
-    /// Brings what is stored to the run. Where that fails, it is tried again until it is done or the run is over: a wish
-    /// to cancel must not wait until the body says something.
+    /// Brings what is stored to the run. Where that fails, it is tried again until it is done or the run is over: a
+    /// wish to cancel must not wait until the body says something.
     async fn look_again(self: &Arc<Self>, run: &Arc<Run>) {
         if run.birth().is_pending() {
             return;

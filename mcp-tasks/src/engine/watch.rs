@@ -26,9 +26,9 @@ pub struct Watch {
 }
 
 impl Engine {
-    /// Watches tasks of this owner: first tells how each stands now, and then every change that can be seen, in whatever
-    /// process it is made. No change falls between the two. Ids that are unknown, somebody else's or gone are left out
-    /// without a word. Whoever reads slowly gets the newest state and not every one before it.
+    /// Watches tasks of this owner: first tells how each stands now, and then every change that can be seen, in
+    /// whatever process it is made. No change falls between the two. Ids that are unknown, somebody else's or gone are
+    /// left out without a word. Whoever reads slowly gets the newest state and not every one before it.
     #[must_use]
     pub fn watch(&self, owner: Owner, ids: impl IntoIterator<Item = TaskId>) -> Watch {
         // Listening begins before the first look.

@@ -18,8 +18,8 @@ use crate::context::TaskContext;
 use crate::error::Interrupted;
 use crate::record::InputKind;
 
-/// A question that is answered on a web page, out of sight of the client and its model: what is secret, as a password or
-/// a payment, is asked for there and never in a form. The body says at which address.
+/// A question that is answered on a web page, out of sight of the client and its model: what is secret, as a password
+/// or a payment, is asked for there and never in a form. The body says at which address.
 ///
 /// To accept means to go there, not that it is done: what came of it, the server behind the address knows, by what the
 /// address has in it. It should be of one use, and bound to [the owner](TaskContext::owner) of the task.

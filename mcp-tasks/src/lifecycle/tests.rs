@@ -81,8 +81,8 @@ const EXPIRE: Event = Event::Expire { retain_ms: 60_000 };
 const FORGET: Event = Event::Forget { tombstone_ms: 500 };
 const ABANDON: Event = Event::Abandon { retain_ms: 60_000 };
 
-/// P067: a task is given up a quarter of its time after the time, counted from when somebody was last seen; and being seen
-/// is nothing that anybody sees.
+/// P067: a task is given up a quarter of its time after the time, counted from when somebody was last seen; and being
+/// seen is nothing that anybody sees.
 #[test]
 fn live_task_that_nobody_asks_about_is_given_up() {
     for record in [working(), waiting()] {
@@ -234,8 +234,8 @@ fn live_task_expires_when_its_lifetime_is_over() {
     }
 }
 
-/// an ended task is forgotten once, when its time is over and not before; what is left of it says nothing of it and
-/// goes in its turn.
+/// an ended task is forgotten once, when its time is over and not before; what is left of it says nothing of it
+/// and goes in its turn.
 #[test]
 fn ended_task_is_forgotten_once_when_its_time_is_over() {
     assert_eq!(apply(&working(), FORGET, &at(9_000)).unwrap_err().reason, IllegalReason::NotDue);

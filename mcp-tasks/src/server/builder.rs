@@ -185,8 +185,8 @@ impl ServerBuilder {
         self.with_engine(move |engine| engine.round_ms(milliseconds))
     }
 
-    /// How many subscriptions an owner may have at a time: 1,000, unless set. Without authentication all callers are one
-    /// owner.
+    /// How many subscriptions an owner may have at a time: 1,000, unless set. Without authentication all callers are
+    /// one owner.
     pub fn max_subscriptions_of_owner(mut self, subscriptions: usize) -> Self {
         self.max_subscriptions_of_owner = subscriptions;
         self

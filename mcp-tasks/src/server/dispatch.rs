@@ -87,8 +87,8 @@ impl Inner {
     }
 }
 
-/// Polls a future until it is done or panics; it is not polled again after that. By reference, since a future of a future
-/// has room for it twice.
+/// Polls a future until it is done or panics; it is not polled again after that. By reference, since a future of a
+/// future has room for it twice.
 async fn caught<T>(mut future: Pin<&mut impl Future<Output = T>>) -> Result<T, Panicked> {
     poll_fn(|context| {
         // What the future left half done is dropped with it; what it shares is behind locks that know of panics.

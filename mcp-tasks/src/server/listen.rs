@@ -135,8 +135,8 @@ impl Inner {
         let _ = self.ending.subscribe().wait_for(|ending| *ending).await;
     }
 
-    /// The next change of a watched task. When none can change any more the subscription goes on in silence: how long it
-    /// lasts is the client's to say. A store that fails for a while is no reason to end it either.
+    /// The next change of a watched task. When none can change any more the subscription goes on in silence: how long
+    /// it lasts is the client's to say. A store that fails for a while is no reason to end it either.
     async fn next_change(&self, watch: &mut Option<Watch>) -> SharedRecord {
         while let Some(watching) = watch {
             match watching.next().await {

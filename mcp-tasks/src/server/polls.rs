@@ -1,8 +1,8 @@
 //! How often an owner may ask about tasks earlier than they were told to (C-40).
 //!
-//! Whoever waits between two polls as long as the answer said is never refused, however many tasks they have. What comes
-//! earlier draws on an allowance of the owner's, and so does asking about what is not theirs, which nobody told them
-//! when to ask about again: so it makes no difference whether such a task is somebody else's or never was.
+//! Whoever waits between two polls as long as the answer said is never refused, however many tasks they have. What
+//! comes earlier draws on an allowance of the owner's, and so does asking about what is not theirs, which nobody told
+//! them when to ask about again: so it makes no difference whether such a task is somebody else's or never was.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -69,7 +69,8 @@ pub(super) fn asks_in_answer(definition: &ToolDefinition) -> bool {
 }
 
 /// What the request would have to declare for this tool and does not. A tool that can do without some of its
-/// questions has to be able to ask at least one where it asks in its answer; what it asks then is looked at when it asks.
+/// questions has to be able to ask at least one where it asks in its answer; what it asks then is looked at when it
+/// asks.
 fn missing(
     definition: &ToolDefinition,
     capabilities: &ClientCapabilities,

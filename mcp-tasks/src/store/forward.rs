@@ -1,7 +1,7 @@
 //! Passing the verbs of a store on.
 
-/// Writes the methods of a [`Store`](crate::Store) that pass on, unchanged, to another store: for one that stands around
-/// it and changes the others.
+/// Writes the methods of a [`Store`](crate::Store) that pass on, unchanged, to another store: for one that stands
+/// around it and changes the others.
 ///
 /// First comes where the other store is, told from a reference to this one; then the names of the methods.
 /// `properties` stands for those that say what the store is like: `clock_ahead_ms`, `reads_may_lag`, `is_shared`, and

@@ -6,8 +6,8 @@
 //! are appended. One thread writes, and what is queued shares the synchronising of the folder.
 //!
 //! The heads of all tasks are in memory too, and polls and queries are answered from there: so nobody sees what is
-//! renamed but not yet durable. Parameters and steps are read from their file. A lease lives as long as the process that
-//! gave it, so its renewal is in memory alone.
+//! renamed but not yet durable. Parameters and steps are read from their file. A lease lives as long as the process
+//! that gave it, so its renewal is in memory alone.
 
 mod batch;
 mod folder;
@@ -41,13 +41,14 @@ impl FsStore {
     /// since the folder was free.
     ///
     /// Files that are not the store's are ignored and kept. What a dead process left half-written is cleaned up. A task
-    /// whose file cannot be understood, or has a newer format, is set aside: it is told of in the log, its files stay as
-    /// they are, and asked for by its id it is [`StoreErrorKind::Corrupt`] or [`StoreErrorKind::Unsupported`]. All other
-    /// tasks are served.
+    /// whose file cannot be understood, or has a newer format, is set aside: it is told of in the log, its files stay
+    /// as they are, and asked for by its id it is [`StoreErrorKind::Corrupt`] or [`StoreErrorKind::Unsupported`]. All
+    /// other tasks are served.
     ///
     /// Waits up to about two seconds for another process to give the folder up. While a process has it, changes by hand
-    /// are not seen and may be overwritten. Locks do not reach across machines: a folder on a network file system is for
-    /// one machine. Where a folder cannot be synchronised, as on Windows, a power failure can take back the last writes.
+    /// are not seen and may be overwritten. Locks do not reach across machines: a folder on a network file system is
+    /// for one machine. Where a folder cannot be synchronised, as on Windows, a power failure can take back the last
+    /// writes.
     ///
     /// # Errors
     ///

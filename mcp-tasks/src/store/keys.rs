@@ -1,7 +1,7 @@
 //! How long may be what stores look tasks up by.
 //!
-//! An index of a database takes less than its tables do, and where it ends depends on the text. One limit for all stores
-//! means that a program which works with one of them works with every other one.
+//! An index of a database takes less than its tables do, and where it ends depends on the text. One limit for all
+//! stores means that a program which works with one of them works with every other one.
 
 use mcp_tasks_types::TaskId;
 

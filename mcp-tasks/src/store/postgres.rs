@@ -48,8 +48,8 @@ use crate::record::{SharedRecord, StepRecord, TaskRecord};
 /// A store in a PostgreSQL database, which any number of processes can share.
 ///
 /// A process that dies keeps its leases until they run out; one that ends in an orderly way
-/// ([`Server::shutdown`](crate::Server::shutdown)) hands them over at once. Leases and lifetimes count in the database's
-/// time, so that clocks that differ do no harm.
+/// ([`Server::shutdown`](crate::Server::shutdown)) hands them over at once. Leases and lifetimes count in the
+/// database's time, so that clocks that differ do no harm.
 ///
 /// # The database
 ///
@@ -170,8 +170,8 @@ impl PostgresStoreBuilder {
     /// # Errors
     ///
     /// [`StoreErrorKind::Unsupported`] when the URL or the schema's name cannot be used, or the tables are of a newer
-    /// version or of something else; they are left as they are. [`StoreErrorKind::Unavailable`] when the database cannot
-    /// be reached.
+    /// version or of something else; they are left as they are. [`StoreErrorKind::Unavailable`] when the database
+    /// cannot be reached.
     pub async fn open(self) -> Result<PostgresStore, StoreError> {
         // What connecting keeps while it waits is large, and would be a part of whoever opens a store.
         Box::pin(self.open_here()).await

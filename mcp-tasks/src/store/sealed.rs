@@ -31,8 +31,8 @@ pub trait Seal: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// When the key is not the right one, the payload was changed, or it belongs to something else. A key that cannot be
-    /// had at the moment is [`SealError::unavailable`].
+    /// When the key is not the right one, the payload was changed, or it belongs to something else. A key that cannot
+    /// be had at the moment is [`SealError::unavailable`].
     fn open(&self, subject: &Subject<'_>, sealed: &[u8]) -> Result<Vec<u8>, SealError>;
 }
 
@@ -98,8 +98,8 @@ impl fmt::Display for SealError {
 impl StdError for SealError {}
 
 /// A store whose payloads are sealed: parameters, results, errors, steps, questions, answers, and what is said to
-/// people. In the clear stay what a store needs to find tasks (ids, owners, times, statuses, keys of questions, names of
-/// steps and tools) and digests.
+/// people. In the clear stay what a store needs to find tasks (ids, owners, times, statuses, keys of questions, names
+/// of steps and tools) and digests.
 ///
 /// Records that were written before there was a seal are read as they are, and sealed with their next write; parameters
 /// and steps are written once and stay as they were. Where there are none such, [`strict`](Self::strict) refuses them,

@@ -1,8 +1,8 @@
 //! The embedded durable store: one process, one SQLite file.
 //!
-//! One thread writes, in WAL mode with `synchronous=FULL`, and commits before a call returns; calls that come at the same
-//! time share a commit. Readers have connections of their own and read in the caller's thread: a point read takes a few
-//! microseconds, less than a hop to another thread. A lock keeps a second process out.
+//! One thread writes, in WAL mode with `synchronous=FULL`, and commits before a call returns; calls that come at the
+//! same time share a commit. Readers have connections of their own and read in the caller's thread: a point read takes
+//! a few microseconds, less than a hop to another thread. A lock keeps a second process out.
 
 mod file;
 mod rows;

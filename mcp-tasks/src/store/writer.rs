@@ -1,7 +1,7 @@
 //! The writing thread of a store on disk: what is queued when it looks is one batch, which becomes durable at once.
 //!
-//! What a commit is, it leaves to the store. Nobody is answered, and no change is told, before it. A store has the thread
-//! as long as it is open, and gives it back with all else.
+//! What a commit is, it leaves to the store. Nobody is answered, and no change is told, before it. A store has the
+//! thread as long as it is open, and gives it back with all else.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};

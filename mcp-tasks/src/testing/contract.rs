@@ -72,9 +72,10 @@ macro_rules! rules {
         /// or are behind, in the order in which they are checked, after [`RULES`].
         pub const ENGINE_RULES: &[&str] = &[$(stringify!($of_engine)),+];
 
-        /// Checks every rule, each on a place of its own, and tells how much was looked at. Needs a tokio runtime. On one
-        /// of several threads, what is done at once is done in parallel as well. The rules about engines have a thread
-        /// and a runtime of their own, since they drive a clock: how busy the machine is makes no difference to them.
+        /// Checks every rule, each on a place of its own, and tells how much was looked at. Needs a tokio runtime. On
+        /// one of several threads, what is done at once is done in parallel as well. The rules about engines have a
+        /// thread and a runtime of their own, since they drive a clock: how busy the machine is makes no difference to
+        /// them.
         ///
         /// # Errors
         ///

@@ -44,8 +44,8 @@ pub enum Verb {
 
 /// A store that does what the one below does, except where a test wants it otherwise.
 ///
-/// Calls are counted by verb: `nth` is 1 for the next call of a verb, 2 for the one after it. What is planned for a call
-/// happens in this order: it is held, it fails; or it is done, and then its answer is held or lost.
+/// Calls are counted by verb: `nth` is 1 for the next call of a verb, 2 for the one after it. What is planned for a
+/// call happens in this order: it is held, it fails; or it is done, and then its answer is held or lost.
 ///
 /// ```
 /// use mcp_tasks::testing::{FaultyStore, Verb};
@@ -176,8 +176,8 @@ impl<S: Store> FaultyStore<S> {
         Held { gate }
     }
 
-    /// From now on no call is done and none is answered, also none that is under way: what is left of a process that was
-    /// killed.
+    /// From now on no call is done and none is answered, also none that is under way: what is left of a process that
+    /// was killed.
     pub fn die(&self) {
         self.dead.store(true, Ordering::SeqCst);
     }

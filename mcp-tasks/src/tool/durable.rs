@@ -22,9 +22,9 @@ impl ToolDefinition {
         self
     }
 
-    /// Sets how long a body may run each time it is started, waiting for answers included. One that takes longer is told
-    /// to stop, and its task fails, unless it gives a result within its [`cancel_grace_ms`](Self::cancel_grace_ms) after
-    /// that: a task fails at the deadline and that grace at the latest.
+    /// Sets how long a body may run each time it is started, waiting for answers included. One that takes longer is
+    /// told to stop, and its task fails, unless it gives a result within its [`cancel_grace_ms`](Self::cancel_grace_ms)
+    /// after that: a task fails at the deadline and that grace at the latest.
     #[must_use]
     pub fn with_deadline_ms(mut self, deadline_ms: u64) -> Self {
         if deadline_ms == 0 {
@@ -34,17 +34,18 @@ impl ToolDefinition {
         self
     }
 
-    /// Sets how long a body that waits for an answer is kept in memory. After that it is dropped with everything it does
-    /// beside, and the answer starts it again, in whatever process; only for tools that can be run again.
+    /// Sets how long a body that waits for an answer is kept in memory. After that it is dropped with everything it
+    /// does beside, and the answer starts it again, in whatever process; only for tools that can be run again.
     #[must_use]
     pub fn with_park_after_ms(mut self, park_after_ms: u64) -> Self {
         self.durations.park_after_ms = Some(park_after_ms);
         self
     }
 
-    /// Sets how long a call is waited for before it becomes a task: one that ends in time, without a question and without
-    /// a step, is answered in place and never stored. A call with an idempotency key is a task at once, and so is every
-    /// call in a process that runs no bodies of tasks ([`Role::Serve`](crate::Role::Serve)) or has no room for more.
+    /// Sets how long a call is waited for before it becomes a task: one that ends in time, without a question and
+    /// without a step, is answered in place and never stored. A call with an idempotency key is a task at once, and so
+    /// is every call in a process that runs no bodies of tasks ([`Role::Serve`](crate::Role::Serve)) or has no room for
+    /// more.
     #[must_use]
     pub fn with_grace_ms(mut self, grace_ms: u64) -> Self {
         self.durations.grace_ms = Some(grace_ms);

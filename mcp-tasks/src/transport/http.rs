@@ -10,13 +10,13 @@
 //! strangers out: everyone whom it lets in can read, answer and cancel every task whose id they have. With one, each
 //! request is about the tasks of its owner, and those of others do not exist for it.
 //!
-//! A body has a limit in size and in time wherever the router is nested. What a connection may cost before and after that
-//! is decided where it is accepted: `axum::serve` waits without limit for the head of a request and for a client that does
-//! not read. A server that binds by itself gives up both in time, takes heads of about 64 KiB and a hundred headers at most
-//! (431), and takes as many connections as the system lets it have. Whoever serves a nested router where strangers can
-//! connect puts a proxy in front of it, or serves it with hyper's `header_read_timeout`, `max_buf_size` and `max_headers`.
-//! A client that is gone without a word is found out by the system, since something is written to each stream now and then
-//! ([`HttpOptions::with_keep_alive`]).
+//! A body has a limit in size and in time wherever the router is nested. What a connection may cost before and after
+//! that is decided where it is accepted: `axum::serve` waits without limit for the head of a request and for a client
+//! that does not read. A server that binds by itself gives up both in time, takes heads of about 64 KiB and a hundred
+//! headers at most (431), and takes as many connections as the system lets it have. Whoever serves a nested router
+//! where strangers can connect puts a proxy in front of it, or serves it with hyper's `header_read_timeout`,
+//! `max_buf_size` and `max_headers`. A client that is gone without a word is found out by the system, since something
+//! is written to each stream now and then ([`HttpOptions::with_keep_alive`]).
 
 mod authenticate;
 mod events;
@@ -67,8 +67,8 @@ use crate::{
 #[doc(no_inline)]
 pub use axum::http::request::Parts;
 
-/// How many headers a request may have, and how large its head may be: far more than a client needs, and little enough for
-/// many connections of strangers.
+/// How many headers a request may have, and how large its head may be: far more than a client needs, and little enough
+/// for many connections of strangers.
 const MAX_HEADERS: usize = 100;
 const MAX_HEAD: usize = 64 << 10;
 
@@ -149,8 +149,8 @@ impl HttpOptions {
         self
     }
 
-    /// How long a client may read nothing of what there is for it before its connection is closed, when a server binds by
-    /// itself: a minute, unless set.
+    /// How long a client may read nothing of what there is for it before its connection is closed, when a server binds
+    /// by itself: a minute, unless set.
     #[must_use]
     pub fn with_write_timeout(mut self, timeout: Duration) -> Self {
         self.write_timeout = timeout;
@@ -173,8 +173,8 @@ impl HttpOptions {
     }
 
     /// How long a message on an event stream waits for what follows it, so that they leave together: 5 ms, unless set.
-    /// Where `TCP_NODELAY` is not set on connections, an answer that follows later than that, and within 40 ms, waits for
-    /// the rest of those. Where it is set, zero is best; a server that binds by itself does both.
+    /// Where `TCP_NODELAY` is not set on connections, an answer that follows later than that, and within 40 ms, waits
+    /// for the rest of those. Where it is set, zero is best; a server that binds by itself does both.
     ///
     /// ```
     /// use axum::serve::ListenerExt as _;

@@ -50,7 +50,8 @@ async fn any_error_after_the_cancel_is_the_cancel() {
     assert_eq!(text(&bench.settled(&id).await), "Cancelled");
 }
 
-/// P055, P058: a body that does not stop is not waited for beyond its grace, is dropped, and its late writes are values.
+/// P055, P058: a body that does not stop is not waited for beyond its grace, is dropped, and its late writes are
+/// values.
 #[tokio::test]
 async fn body_that_does_not_stop_is_left_behind() {
     let bench = bench().await;

@@ -240,8 +240,8 @@ fn is_waited_for(clock: &ManualClock, millis: i64) -> bool {
     clock.next_deadline().is_some_and(|next| next.unix_millis() - now == millis)
 }
 
-/// P042: a conflict is no lost lease as long as the record says otherwise: the task fails and says why, and nothing of it
-/// is left to wait for ever.
+/// P042: a conflict is no lost lease as long as the record says otherwise: the task fails and says why, and nothing of
+/// it is left to wait for ever.
 #[tokio::test]
 async fn step_that_the_record_has_otherwise_fails_the_task() {
     let bench = faulty_bench().await;
@@ -296,7 +296,8 @@ async fn idle_engine_does_not_bother_the_store() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    // The heartbeat of what ran comes once more and finds nothing to do, and so does the end of a lease that was told of.
+    // The heartbeat of what ran comes once more and finds nothing to do, and so does the end of a lease that was told
+    // of.
     for _ in 0..3 {
         bench.clock.advance(10_000);
         for _ in 0..100 {

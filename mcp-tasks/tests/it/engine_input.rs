@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::support::{accept, bench, count, eventually, open, outstanding, text};
 
-/// C-50, C-51, C-58, C-59, P078: the question is out with all it needs and nothing more; its answer is visible when `update` returns.
+/// C-50, C-51, C-58, C-59, P078: the question is out with all it needs and nothing more; its answer is visible when
+/// `update` returns.
 #[tokio::test]
 async fn answer_is_visible_when_update_returns() {
     let bench = bench().await;

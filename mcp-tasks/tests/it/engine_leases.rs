@@ -228,8 +228,8 @@ async fn engine_goes_on_after_its_clock_panicked() {
     assert_eq!((&record.state, record.attempt), (&State::Working, 1));
 }
 
-/// P089: a task that a worker claimed in its last moment, and never began, is nobody's interrupted work: the next worker
-/// runs it, whatever its tool says of restarts.
+/// P089: a task that a worker claimed in its last moment, and never began, is nobody's interrupted work: the next
+/// worker runs it, whatever its tool says of restarts.
 #[tokio::test]
 async fn task_that_was_claimed_and_never_begun_is_run_by_the_next_worker() {
     let (inner, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::default()));

@@ -33,8 +33,8 @@ impl Log {
 
     /// Begins to listen on this thread, until the guard is dropped.
     pub(crate) fn listen(&self) -> tracing::subscriber::DefaultGuard {
-        // Whether a place in the code has anybody to tell is asked once, of the thread that comes there first, as long as
-        // there is one listener; and that may be the thread of another test, where nobody listens.
+        // Whether a place in the code has anybody to tell is asked once, of the thread that comes there first, as long
+        // as there is one listener; and that may be the thread of another test, where nobody listens.
         static OTHER: OnceLock<tracing::Dispatch> = OnceLock::new();
         OTHER.get_or_init(|| tracing::Dispatch::new(Self::default()));
         tracing::subscriber::set_default(self.clone())

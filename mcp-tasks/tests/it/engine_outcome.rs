@@ -125,7 +125,8 @@ async fn call_that_cannot_run_makes_no_task() {
     assert_eq!(bench.engine.running(), 0);
 }
 
-/// C-62, C-74, C-94, C-98, S-29, S-31, X-135: to others a task is exactly what an unknown one is, and they change nothing.
+/// C-62, C-74, C-94, C-98, S-29, S-31, X-135: to others a task is exactly what an unknown one is, and they change
+/// nothing.
 #[tokio::test]
 async fn task_of_another_owner_is_as_good_as_none() {
     let bench = bench().await;

@@ -13,7 +13,8 @@ use crate::support::{
     Approval, Script, accept, bench, bench_over, builder, count, eventually, faulty, open, outstanding, text,
 };
 
-/// S-35, P077, P090: the body runs again; its answers and steps come from the record, and the open question is the same.
+/// S-35, P077, P090: the body runs again; its answers and steps come from the record, and the open question is the
+/// same.
 #[tokio::test]
 async fn task_goes_on_with_its_answers_and_steps() {
     let bench = bench().await;
@@ -80,8 +81,8 @@ async fn task_that_is_run_again_does_not_go_backwards() {
     eventually("the second run", || count("backwards end") == 1).await;
     let third = bench.restarted().await;
     eventually("the third run", || count("backwards end") == 2).await;
-    // Two writes by each taking up (the lease's end and its claim), and one each by the step that it finds, by the answer
-    // and by `three`.
+    // Two writes by each taking up (the lease's end and its claim), and one each by the step that it finds, by the
+    // answer and by `three`.
     assert_eq!(before.status_message.as_deref(), Some("two"));
     assert_eq!(third.get(&id).await.version, before.version + 7);
     assert_eq!(count("backwards"), 1);
@@ -302,8 +303,8 @@ async fn worker_that_lost_its_lease_cannot_finish() {
     assert_eq!(two.get(&id).await, record);
 }
 
-/// S-37: a process that stalled past its lease, while nobody else looked, keeps its own task: it renews what runs before
-/// it takes up what does not.
+/// S-37: a process that stalled past its lease, while nobody else looked, keeps its own task: it renews what runs
+/// before it takes up what does not.
 #[tokio::test]
 async fn stalled_process_does_not_overtake_itself() {
     let bench = bench().await;

@@ -1,6 +1,7 @@
 //! The store contract's rules about engines: each finds a store that breaks it and no rule before it.
 //!
-//! What such a store does wrong, it does to the tasks of the suite's engines alone, so that the rules about stores hold.
+//! What such a store does wrong, it does to the tasks of the suite's engines alone, so that the rules about stores
+//! hold.
 
 use std::collections::BTreeSet;
 

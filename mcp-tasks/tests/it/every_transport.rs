@@ -117,8 +117,8 @@ impl Way {
     }
 }
 
-/// One of everything: a client without tasks that is asked in the answer, one with tasks that is asked in a poll, errors,
-/// and last a subscription. Gives all that the server sent.
+/// One of everything: a client without tasks that is asked in the answer, one with tasks that is asked in a poll,
+/// errors, and last a subscription. Gives all that the server sent.
 async fn whole_run(server: &Server, way: &mut Way) -> Vec<Value> {
     let forms = json!({"elicitation": {"form": {}}});
     let call = json!({"name": "report", "arguments": {"size": "small"}});
@@ -177,8 +177,9 @@ async fn whole_run(server: &Server, way: &mut Way) -> Vec<Value> {
     sent
 }
 
-/// the three patterns work over every transport, and what leaves the server are
-/// results with a kind, errors with code and message, and notifications without an id; a request is never among it.
+/// the three patterns work over every transport, and what
+/// leaves the server are results with a kind, errors with code and message, and notifications without an id; a request
+/// is never among it.
 #[tokio::test]
 async fn every_transport_carries_all_patterns_and_no_request_of_the_server() {
     for (name, server, mut way) in Way::to(server).await {

@@ -409,8 +409,8 @@ async fn folder_and_files_are_their_users_alone() {
 #[cfg(unix)]
 const LIMITED: &str = "MCP_TASKS_TEST_LIMITED_FILES";
 
-/// P095: what does not fit into a file never will, so that its task fails at once and nobody waits for a store that could
-/// be tried again; the others go on.
+/// P095: what does not fit into a file never will, so that its task fails at once and nobody waits for a store that
+/// could be tried again; the others go on.
 #[cfg(unix)]
 #[test]
 fn p095_what_does_not_fit_into_a_file_fails_its_own_task() {

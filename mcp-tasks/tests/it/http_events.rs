@@ -196,7 +196,8 @@ async fn server_that_stops_ends_its_streams_with_their_results() {
     assert!(!events.more().await);
 }
 
-/// what a call tells comes on its own stream, the answer last; a call that tells nothing is plain JSON.
+/// what a call tells comes on its own stream, the answer last; a call that tells nothing is plain
+/// JSON.
 #[tokio::test]
 async fn call_that_tells_is_an_event_stream() {
     use crate::server_telling::{call, server};

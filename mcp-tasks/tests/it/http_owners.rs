@@ -35,8 +35,8 @@ pub(crate) async fn as_(address: SocketAddr, who: &str, message: &Value) -> Resp
     post_with(address, &[("Authorization", &format!("Bearer {who}"))], message).await
 }
 
-/// C-98, S-29, S-31, X-61: a valid id in the wrong tenant or of another person is the same to the byte as an id that never
-/// was, for every method.
+/// C-98, S-29, S-31, X-61: a valid id in the wrong tenant or of another person is the same to the byte as an id that
+/// never was, for every method.
 #[tokio::test]
 async fn foreign_task_is_byte_for_byte_an_unknown_one() {
     let address = authenticated(server().await).await;

@@ -38,8 +38,8 @@ async fn poll(address: SocketAddr, who: &str, id: &Value) -> Response {
     as_(address, who, &get(id)).await
 }
 
-/// C-40, X-136: whoever polls faster than they were told has an allowance, then is told when to come again, in the header
-/// and in the body; others are not concerned, and neither are requests of other kinds.
+/// C-40, X-136: whoever polls faster than they were told has an allowance, then is told when to come again, in the
+/// header and in the body; others are not concerned, and neither are requests of other kinds.
 #[tokio::test]
 async fn polls_that_come_too_early_are_limited_for_each_owner() {
     let clock = Arc::new(ManualClock::default());

@@ -154,7 +154,8 @@ async fn ids_of_different_clients_have_nothing_to_do_with_each_other() {
     assert_eq!(text(second.json()), "two");
 }
 
-/// C-99, X-13, S-18: the task is found from another connection; where nobody is authenticated its id is all that it takes.
+/// C-99, X-13, S-18: the task is found from another connection; where nobody is authenticated its id is all that it
+/// takes.
 #[tokio::test]
 async fn a_task_is_followed_over_any_number_of_connections() {
     let address = listen(server().await, HttpOptions::default()).await;

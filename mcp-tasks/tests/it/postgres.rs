@@ -530,7 +530,8 @@ async fn ended_record_that_cannot_be_read_is_not_due_for_ever() {
     assert_eq!(number(&place, "SELECT count(*) FROM {s}.tasks WHERE record = 'x'").await, 5);
 }
 
-/// While replicas are replaced, there are old ones and new ones: the old ones leave the new ones' tasks alone and go on.
+/// While replicas are replaced, there are old ones and new ones: the old ones leave the new ones' tasks alone and go
+/// on.
 #[tokio::test]
 async fn task_of_a_newer_format_is_left_alone_and_the_others_are_served() {
     if !is_there() {

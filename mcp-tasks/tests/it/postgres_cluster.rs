@@ -32,7 +32,8 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Makes and starts a server that can be reached by a socket in its folder; nothing when PostgreSQL is not installed.
+    /// Makes and starts a server that can be reached by a socket in its folder; nothing when PostgreSQL is not
+    /// installed.
     pub(crate) fn start() -> io::Result<Option<Self>> {
         let Some(programs) = programs() else { return Ok(None) };
         let folder = tempfile::Builder::new().prefix("mcp-tasks-postgres").tempdir()?;
@@ -136,8 +137,8 @@ impl Drop for Cluster {
     }
 }
 
-/// Removes from a database that outlives us, at our end, whatever that is like, the schemas with such names and their users, if
-/// there is `psql`. The child does so when its input ends.
+/// Removes from a database that outlives us, at our end, whatever that is like, the schemas with such names and their
+/// users, if there is `psql`. The child does so when its input ends.
 pub(crate) fn clear_in_the_end(url: &str, prefix: &str) -> io::Result<Child> {
     let script = "trap '' INT HUP TERM; cat; psql --no-psqlrc --quiet \"$0\"";
     let drop = format!(
@@ -153,7 +154,8 @@ pub(crate) fn clear_in_the_end(url: &str, prefix: &str) -> io::Result<Child> {
     shell.spawn()
 }
 
-/// Waits for its input to end, which it does with the process that has the other end of it, and then removes everything.
+/// Waits for its input to end, which it does with the process that has the other end of it, and then removes
+/// everything.
 fn guard(programs: &Path, folder: &Path, user: Option<(u32, u32)>) -> io::Result<Child> {
     let script =
         "trap '' INT HUP TERM; cat; \"$0\" --pgdata \"$1/data\" --mode=immediate --wait stop; rm -rf \"$1\"";

@@ -1,5 +1,5 @@
-//! What the public conformance suite does not ask, put to a server over real HTTP: the probes on which published servers
-//! differ, and what that suite leaves out.
+//! What the public conformance suite does not ask, put to a server over real HTTP: the probes on which published
+//! servers differ, and what that suite leaves out.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -180,8 +180,8 @@ async fn missing_parameters_are_no_unknown_method() {
     assert_eq!(probe.get(&id).await, before);
 }
 
-/// C-91, R-1 steps 4 and 10: a missing name is a matter of the server's settings, and a wrong one is refused for each of
-/// the three methods before anything happens.
+/// C-91, R-1 steps 4 and 10: a missing name is a matter of the server's settings, and a wrong one is refused for each
+/// of the three methods before anything happens.
 #[tokio::test]
 async fn missing_name_is_taken_or_refused_as_set_and_a_wrong_one_always_refused() {
     let probe = Probe::open().await;
@@ -300,8 +300,8 @@ async fn cancelled_notification_for_the_creating_request_leaves_the_task_alone()
     }
 }
 
-/// C-52, C-53, C-60, C-65, P075: the first answer counts, a key is never used for another question, and what comes after
-/// the end has no effect.
+/// C-52, C-53, C-60, C-65, P075: the first answer counts, a key is never used for another question, and what comes
+/// after the end has no effect.
 #[tokio::test]
 async fn keys_are_used_once_and_answers_that_come_late_are_ignored() {
     let probe = Probe::open().await;
@@ -346,8 +346,8 @@ async fn cancelled_task_has_nothing_but_its_own_members() {
     }
 }
 
-/// C-36, C-77, C-78, C-80, R-9, S-21, S-22: readable until its lifetime from creation is over, then failed and gone, and
-/// the owner is told that it was there.
+/// C-36, C-77, C-78, C-80, R-9, S-21, S-22: readable until its lifetime from creation is over, then failed and gone,
+/// and the owner is told that it was there.
 #[tokio::test]
 async fn lifetime_counts_from_the_creation_and_its_end_is_told() {
     let probe = Probe::open().await;

@@ -128,8 +128,8 @@ async fn p045_whoever_writes_to_a_task_that_is_gone_brings_nothing_to_life() {
     assert!(bench.engine.list(&bench.owner, None, 9).await.unwrap().records.is_empty());
 }
 
-/// The caller goes while the record is written, and when it is written and nobody was told: either way there is a task with
-/// a worker, which ends and expires like any other.
+/// The caller goes while the record is written, and when it is written and nobody was told: either way there is a task
+/// with a worker, which ends and expires like any other.
 #[tokio::test]
 async fn p046_a_creation_whose_caller_is_gone_is_a_task_like_any_other() {
     for done in [false, true] {
@@ -162,8 +162,8 @@ async fn p046_a_creation_whose_caller_is_gone_is_a_task_like_any_other() {
     }
 }
 
-/// The id in the handle is the store's: found at once by everybody, however many are made at the same time, and whatever
-/// a body says about ids.
+/// The id in the handle is the store's: found at once by everybody, however many are made at the same time, and
+/// whatever a body says about ids.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p047_every_id_that_was_told_is_found_by_everybody() {
     let one = Arc::new(bench().await);
@@ -243,8 +243,8 @@ async fn start(bench: &Bench, tool: &str) -> TaskId {
     bench.engine.create(task).await.unwrap().id.clone()
 }
 
-/// P054, P055: a body that looks at nothing is dropped at the place where it waits, with all that it owns; one that waits
-/// nowhere goes on for nobody. The answer to the cancellation waits for none of them.
+/// P054, P055: a body that looks at nothing is dropped at the place where it waits, with all that it owns; one that
+/// waits nowhere goes on for nobody. The answer to the cancellation waits for none of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn p054_bodies_that_look_at_no_token_are_stopped_within_the_grace() {
     let bench = with_tools().await;
@@ -295,8 +295,8 @@ async fn eventually_elsewhere(mut holds: impl FnMut() -> bool) {
     tokio::time::timeout(std::time::Duration::from_secs(20), held).await.expect("it does not come");
 }
 
-/// The engine's half: whoever stops waiting for a task cancels nothing and leaves nothing; what to do is the caller's to
-/// say, who has the id.
+/// The engine's half: whoever stops waiting for a task cancels nothing and leaves nothing; what to do is the caller's
+/// to say, who has the id.
 #[tokio::test]
 async fn p057_whoever_stops_waiting_cancels_nothing() {
     let bench = bench().await;
@@ -389,8 +389,8 @@ impl TaskTool for ForEver {
     }
 }
 
-/// The engine's half: however long a lifetime is wanted to be, dates do not overflow, and what is told of it is a number
-/// that every reader of JSON has.
+/// The engine's half: however long a lifetime is wanted to be, dates do not overflow, and what is told of it is a
+/// number that every reader of JSON has.
 #[tokio::test]
 async fn p065_the_longest_lifetimes_overflow_nothing() {
     let bench = bench().await;
@@ -598,7 +598,8 @@ async fn p149_an_ended_task_leaves_no_future_behind() {
     bench.engine.idle().await;
     eventually("the end of all futures", || alive() == before).await;
     assert_eq!(bench.engine.running(), 0);
-    // One heartbeat that finds nothing to renew, one look for a lease that may have ended, then the first end of a lifetime.
+    // One heartbeat that finds nothing to renew, one look for a lease that may have ended, then the first end of a
+    // lifetime.
     for _ in 0..3 {
         bench.clock.advance(10_000);
         let_run().await;

@@ -121,8 +121,8 @@ async fn p058_a_late_writer_alarms_nobody() {
     assert!(alarms.is_empty(), "{alarms:#?}");
 }
 
-/// Who looks into a batch of polls finds in the log which ids were asked for in vain, and not whose they would have been.
-/// The answer says nothing of it; it has the id of its request.
+/// Who looks into a batch of polls finds in the log which ids were asked for in vain, and not whose they would have
+/// been. The answer says nothing of it; it has the id of its request.
 #[tokio::test]
 async fn p085_the_log_says_which_task_was_not_found() {
     let (log, bench) = (Log::default(), bench().await);

@@ -1,4 +1,5 @@
-//! Public reports of faults in other servers, each as a small test over the real transports (`P` ids, docs/conformance.md).
+//! Public reports of faults in other servers, each as a small test over the real transports (`P` ids,
+//! docs/conformance.md).
 
 use std::net::SocketAddr;
 
@@ -137,8 +138,8 @@ async fn p028_each_request_declares_for_itself() {
     }
 }
 
-/// The half of 2026-07-28: what is missing is said in the words of the protocol, and a tool that is a task where it can be
-/// is there for everybody.
+/// The half of 2026-07-28: what is missing is said in the words of the protocol, and a tool that is a task where it can
+/// be is there for everybody.
 #[tokio::test]
 async fn p031_a_tool_that_has_to_be_a_task_says_what_the_client_lacks() {
     let mut both = Both::open().await;
@@ -225,8 +226,8 @@ async fn p036_what_is_announced_is_served() {
     }
 }
 
-/// P050, P056: a cancellation is acknowledged whenever it comes, and an end stays what it was; a cancelled task has neither
-/// a result nor an error.
+/// P050, P056: a cancellation is acknowledged whenever it comes, and an end stays what it was; a cancelled task has
+/// neither a result nor an error.
 #[tokio::test]
 async fn p050_a_cancellation_after_the_end_is_acknowledged_and_changes_nothing() {
     let both = Both::open().await;
@@ -246,8 +247,8 @@ async fn p050_a_cancellation_after_the_end_is_acknowledged_and_changes_nothing()
     }
 }
 
-/// The server's half: whoever cannot answer learns all that it takes to answer later, and how long to wait before the next
-/// look; looking changes nothing.
+/// The server's half: whoever cannot answer learns all that it takes to answer later, and how long to wait before the
+/// next look; looking changes nothing.
 #[tokio::test]
 async fn p069_a_task_that_waits_says_what_for_and_how_often_to_look() {
     let both = Both::open().await;

@@ -405,8 +405,8 @@ async fn pair_of_questions(
     Ok(format!("{name}: {}", matches!(dance, Answer::Accept(_))))
 }
 
-/// C-50, C-61, S-33, S-35: of two questions one is answered, the process dies, and the next one asks for the other alone,
-/// once in a task and once in the rounds of a call.
+/// C-50, C-61, S-33, S-35: of two questions one is answered, the process dies, and the next one asks for the other
+/// alone, once in a task and once in the rounds of a call.
 async fn half_of_the_answers_survives<B: Backend>(backend: B) {
     let clock = Arc::new(ManualClock::default());
     let mut processes = Processes::new(backend.open().await.unwrap(), Arc::clone(&clock));

@@ -391,7 +391,8 @@ async fn no_method_finds_a_call_that_waits() {
     assert!(!engine.operators().list(None, 9).await.unwrap().records.iter().any(|left| left.id == record.id));
 }
 
-/// C-34, C-68, C-69, P043, X-55: the question comes first, without anything in the store, and its answer is in the task.
+/// C-34, C-68, C-69, P043, X-55: the question comes first, without anything in the store, and its answer is in the
+/// task.
 #[tokio::test]
 async fn p043_questions_before_a_task_are_asked_without_one() {
     let server = server().await;
@@ -601,8 +602,8 @@ async fn retry_has_an_id_of_its_own() {
     assert_eq!((&answer["id"], text_of(&answer["result"])), (&json!("another"), "not sure"));
 }
 
-/// answers that come with the first call are answers to what the body asks, if they fit, and others are not looked
-/// at; nothing that was not asked is needed.
+/// answers that come with the first call are answers to what the body asks, if they fit, and others are not
+/// looked at; nothing that was not asked is needed.
 #[tokio::test]
 async fn answers_may_come_with_the_call() {
     let server = server().await;

@@ -12,7 +12,8 @@ use crate::server_rounds::{
 };
 use crate::support::{count, eventually, pass};
 
-/// S-33, S-35, X-55: a call goes on in the next process with what was answered and recorded, where its tool promised it.
+/// S-33, S-35, X-55: a call goes on in the next process with what was answered and recorded, where its tool promised
+/// it.
 #[tokio::test]
 async fn call_goes_on_after_a_restart_between_rounds() {
     let folder = tempfile::tempdir().unwrap();

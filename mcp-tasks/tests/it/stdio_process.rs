@@ -39,7 +39,8 @@ impl Drop for Killed {
     }
 }
 
-/// P055: the next process gets the file, which it waits for no longer than a moment, although a body keeps this one alive.
+/// P055: the next process gets the file, which it waits for no longer than a moment, although a body keeps this one
+/// alive.
 #[tokio::test]
 async fn file_is_free_when_the_input_has_ended_although_a_body_blocks() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
 //! What the engine costs: polls, creation, durable writes and parked tasks, beside what they cannot be faster than and
 //! beside another task manager.
 //!
-//! Arguments name the cases to run; without any, all of them. A table on standard error, one JSON line a bar on standard
-//! output; a bar with a goal says whether it is met, and the exit status is 1 when one is not. What a ratio compares is
-//! measured in turns in the same run, and the ratio is the median over the turns, so that a machine that slows down for
-//! a while decides nothing.
+//! Arguments name the cases to run; without any, all of them. A table on standard error, one JSON line a bar on
+//! standard output; a bar with a goal says whether it is met, and the exit status is 1 when one is not. What a ratio
+//! compares is measured in turns in the same run, and the ratio is the median over the turns, so that a machine that
+//! slows down for a while decides nothing.
 
 mod bare;
 mod bars;

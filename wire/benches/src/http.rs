@@ -1,9 +1,9 @@
-//! What serving over HTTP costs: polls, creation, event streams and subscriptions, beside a bare axum handler that answers
-//! the same bytes, and beside the task server of another SDK.
+//! What serving over HTTP costs: polls, creation, event streams and subscriptions, beside a bare axum handler that
+//! answers the same bytes, and beside the task server of another SDK.
 //!
-//! Arguments name the cases to run; without any, all of them. Each server is a process of its own, and the load comes from
-//! this one, with 32 connections that stay open. A table on standard error, one JSON line a bar on standard output; a
-//! bar with a goal says whether it is met, and the exit status is 1 when one is not.
+//! Arguments name the cases to run; without any, all of them. Each server is a process of its own, and the load comes
+//! from this one, with 32 connections that stay open. A table on standard error, one JSON line a bar on standard
+//! output; a bar with a goal says whether it is met, and the exit status is 1 when one is not.
 
 mod bare;
 mod bars;
@@ -205,7 +205,8 @@ fn group_commits(
     .expect("a rate")
 }
 
-/// Answers in two events on a listener that nobody has told of TCP_NODELAY, beside answers in plain JSON on the same one.
+/// Answers in two events on a listener that nobody has told of TCP_NODELAY, beside answers in plain JSON on the same
+/// one.
 async fn streams() {
     let ours = Process::start(&["ours", "nested"]);
     let peers = [Process::start(&["rmcp", "nested", "json"]), Process::start(&["rmcp", "nested", "events"])];

@@ -1,8 +1,8 @@
 //! Writes in groups: what is queued while a statement is on its way is one statement next.
 //!
-//! A commit waits for the disk, and one that notifies waits for every other one that does, in the whole server. With one
-//! caller a write takes one commit, with many there are as few as the disk allows. Each record of a group is written or
-//! refused by itself.
+//! A commit waits for the disk, and one that notifies waits for every other one that does, in the whole server. With
+//! one caller a write takes one commit, with many there are as few as the disk allows. Each record of a group is
+//! written or refused by itself.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ const MAX_GROUP: usize = 128;
 /// to it, ends at a gigabyte.
 const MAX_BYTES: usize = 16 << 20;
 
-/// How large a record may be, with its parameters and steps: short of what a message to PostgreSQL may have, for what is
-/// sent besides. A server that is sent more says so and hangs up, which looks like an outage.
+/// How large a record may be, with its parameters and steps: short of what a message to PostgreSQL may have, for what
+/// is sent besides. A server that is sent more says so and hangs up, which looks like an outage.
 const MAX_RECORD_BYTES: usize = (1 << 30) - (1 << 20);
 
 /// Whether a record can be sent at all.

@@ -21,9 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What every connection begins with. Plans go by index whatever the statistics say: those of a table that has just
 /// been filled are of an empty one, whose plan would read all of it. So one plan is as good for all parameters, and is
-/// made once. What was committed is on disk, also where the server's settings would have it otherwise. The time limit is
-/// shorter than our own, so that what was begun is mostly over when we give up; what waits behind it in the server may
-/// still be done, as with every write whose answer is lost. Locks are waited for shortly: see `statements`.
+/// made once. What was committed is on disk, also where the server's settings would have it otherwise. The time limit
+/// is shorter than our own, so that what was begun is mostly over when we give up; what waits behind it in the server
+/// may still be done, as with every write whose answer is lost. Locks are waited for shortly: see `statements`.
 const SETUP: &str = "SET statement_timeout = '20s'; SET lock_timeout = '100ms'; SET default_transaction_isolation = 'read committed'; \
      SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; \
      SET jit = off; SET plan_cache_mode = force_generic_plan; \

@@ -46,8 +46,8 @@ impl DatabaseClock {
         own.saturating_add(self.ahead_of(at, took, own))
     }
 
-    /// By how much it is ahead of a clock that says `own`, read within `took` milliseconds after `now`; nothing where what
-    /// the readings took explains the difference.
+    /// By how much it is ahead of a clock that says `own`, read within `took` milliseconds after `now`; nothing where
+    /// what the readings took explains the difference.
     fn ahead_of(&self, now: Instant, took: i64, own: i64) -> i64 {
         let reading = *self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Reading { at, theirs, slack }) = reading else { return 0 };

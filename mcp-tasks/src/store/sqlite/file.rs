@@ -25,8 +25,8 @@ const APPLICATION_ID: i64 = 0x6d63_7074;
 /// Up to this size the whole file is checked on opening; that takes a fraction of a second.
 const CHECKED_BYTES: u64 = 64 << 20;
 
-/// How much of the file a reading connection keeps in memory, in KiB, once it has read that much. Polls of a few thousand
-/// tasks find their pages there, wherever in a large file they are.
+/// How much of the file a reading connection keeps in memory, in KiB, once it has read that much. Polls of a few
+/// thousand tasks find their pages there, wherever in a large file they are.
 const READER_CACHE_KIB: i64 = 16 << 10;
 
 /// How long a statement waits for a lock that another program has, such as a backup.

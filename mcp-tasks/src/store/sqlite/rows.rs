@@ -173,8 +173,8 @@ pub(super) fn set_aside(connection: &Connection, unreadable: &Unreadable) -> Res
     Ok(())
 }
 
-/// Reads the records that a query finds, in order, until `take` has enough, and gives those that cannot be understood. It is
-/// told of those of a newer version.
+/// Reads the records that a query finds, in order, until `take` has enough, and gives those that cannot be understood.
+/// It is told of those of a newer version.
 /// The query's columns are [`head_columns`].
 fn read_each(
     rows: &mut Rows<'_>,

@@ -1,6 +1,7 @@
 //! Rules about what an engine makes of a store that fails, is slow, loses answers or changes, or is behind.
 //!
-//! The store under test does what it is asked; between it and the engine stands a [`FaultyStore`] or a [`LaggingStore`].
+//! The store under test does what it is asked; between it and the engine stands a [`FaultyStore`] or a
+//! [`LaggingStore`].
 
 use std::sync::Arc;
 

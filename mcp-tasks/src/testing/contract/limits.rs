@@ -1,4 +1,5 @@
-//! Rules about what is large, strange or late: sizes, keys, ids from outside, listeners that sleep, deadlines of questions.
+//! Rules about what is large, strange or late: sizes, keys, ids from outside, listeners that sleep, deadlines of
+//! questions.
 
 use std::sync::Arc;
 

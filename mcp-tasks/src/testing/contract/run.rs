@@ -37,8 +37,8 @@ pub(super) async fn checked(
     checked.map(|()| cases.load(Ordering::Relaxed)).map_err(|message| Violation { rule, message })
 }
 
-/// Checks a rule in a thread of its own, in which all that it begins gets its turn in order: when the rule lets others run
-/// first, they have run, whatever else the machine and the tests' runtime have to do.
+/// Checks a rule in a thread of its own, in which all that it begins gets its turn in order: when the rule lets others
+/// run first, they have run, whatever else the machine and the tests' runtime have to do.
 pub(super) async fn checked_apart<B: Backend + 'static>(
     rule: &'static str,
     backend: B,

@@ -11,8 +11,8 @@ use crate::testing::Backend;
 /// How far two measurements of one clock may be apart.
 const CLOCKS_MS: u64 = 5_000;
 
-/// S-36, S-37: what one process writes, the other reads and hears of; a lease is one worker's; each write that is late is
-/// refused, wherever it comes from.
+/// S-36, S-37: what one process writes, the other reads and hears of; a lease is one worker's; each write that is late
+/// is refused, wherever it comes from.
 pub(super) async fn two_stores_at_once_are_one_place<B: Backend>(backend: &B) -> Checked {
     if !B::SHARED {
         return Ok(());

@@ -1,5 +1,5 @@
-//! What the rules about engines need: a clock that they drive, engines over a store in which calls fail, and a tool that
-//! does as its arguments say.
+//! What the rules about engines need: a clock that they drive, engines over a store in which calls fail, and a tool
+//! that does as its arguments say.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -103,8 +103,8 @@ impl<S: Store> World<S> {
                     turns = 0;
                     self.clock.advance((next.unix_millis() - self.now()).unsigned_abs());
                 }
-                // Nothing is left that the time would bring: either it is on its way, or something else is that waits for
-                // the time in its turn.
+                // Nothing is left that the time would bring: either it is on its way, or something else is that waits
+                // for the time in its turn.
                 _ => {
                     turns = 0;
                     let last = async {

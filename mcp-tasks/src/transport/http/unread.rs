@@ -1,7 +1,7 @@
 //! Connections whose client does not read: they are given up after a while.
 //!
-//! Nothing else ends them: the server waits for room in the connection before it does anything more for it, and a client
-//! that is there and takes nothing looks to the system like a slow one.
+//! Nothing else ends them: the server waits for room in the connection before it does anything more for it, and a
+//! client that is there and takes nothing looks to the system like a slow one.
 
 use std::{
     future::Future as _,

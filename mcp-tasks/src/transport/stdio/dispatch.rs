@@ -276,7 +276,8 @@ impl Outlet {
             // A closed queue means that the output failed; the connection ends by that.
             && let Ok(place) = self.answers.reserve().await
         {
-            // First, since the client may read the answer before this goes on. If nobody listens, the connection is over.
+            // First, since the client may read the answer before this goes on. If nobody listens, the connection is
+            // over.
             let _ = self.answered.send(tokio::task::id());
             place.send(text);
         }

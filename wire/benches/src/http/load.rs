@@ -1,5 +1,5 @@
-//! Requests over connections that stay open, as light as a client can be: bytes made beforehand, answers looked at only as
-//! far as their end and their status. The same for every server.
+//! Requests over connections that stay open, as light as a client can be: bytes made beforehand, answers looked at only
+//! as far as their end and their status. The same for every server.
 
 use std::io;
 use std::net::SocketAddr;
