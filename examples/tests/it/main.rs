@@ -9,4 +9,5 @@ mod owners;
 #[path = "../../../mcp-tasks/tests/it/postgres_cluster.rs"]
 mod postgres_cluster;
 mod process;
+mod questions;
 mod replicas;
