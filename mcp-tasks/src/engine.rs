@@ -551,7 +551,7 @@ fn outcome_of(core: &Core, end: End) -> Result<InlineOutcome, EngineError> {
 
 /// What whoever uses answers for a second task is told.
 fn answers_used() -> EngineError {
-    let message = "a task was made with this `requestState`, which counts once";
+    let message = "a task was made with these answers, which count once";
     EngineError::new(EngineErrorKind::AnswersUsed, message)
 }
 

@@ -64,13 +64,13 @@
 //! # What is stored
 //!
 //! Of each task, in the clear, until its retention ends (`retain`, or its lifetime): owner, tool, status and its
-//! messages, the ids of the trace that its request was a part of, result or error, the questions with their answers, the values of recorded steps, and, for tools that can
-//! be run again and tasks that were not begun by the process that created them, the arguments. Of other arguments only
-//! a digest is kept. Then its owner is told for a while that it expired ([`EngineBuilder::tombstone_ms`]). The same is
-//! kept of a call that asks without being a task, until it is answered or given up. The log has ids, names, statuses
-//! and the reasons of cancellations, and none of these values. What must not be read where it is stored is encrypted
-//! by a [`Seal`] of yours in a [`SealedStore`] around any store. The [guide to
-//! durability][durability] says more, also how to choose a store, run replicas and grow.
+//! messages, the ids of the trace that its request was a part of, result or error, the questions with their answers,
+//! the values of recorded steps, and, for tools that can be run again and tasks that were not begun by the process that
+//! created them, the arguments. Of other arguments only a digest is kept. Then its owner is told for a while that it
+//! expired ([`EngineBuilder::tombstone_ms`]). The same is kept of a call that asks without being a task, until it is
+//! answered or given up. The log has ids, names, statuses and the reasons of cancellations, and none of these values.
+//! What must not be read where it is stored is encrypted by a [`Seal`] of yours in a [`SealedStore`] around any store.
+//! The [guide to durability][durability] says more, also how to choose a store, run replicas and grow.
 //!
 //! [durability]: https://github.com/mcp-tasks/mcp-tasks/blob/main/docs/durability.md
 //!

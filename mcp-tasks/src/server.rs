@@ -2,8 +2,9 @@
 //!
 //! What a request has to pass, and in which order, stands in `server/admission.rs`; the one place
 //! where a refusal becomes an error of the wire is `server/dispatch.rs`.
-//! The server keeps nothing between two requests: what a client may do, it declares each time
-//! and what lasts is in the engine's store.
+//! The server remembers nothing of a client between two requests: what a client may do, it declares
+//! each time, and what lasts is in the engine's store. What it counts (subscriptions, early
+//! polls) and which tools are offered is of this process alone, and may be lost.
 //! What lives differently long is of different types (S-41): what a request says of itself lives as
 //! long as the request, [`RequestContext`] and what `admission` reads; what is in flight as long as
 //! its answer takes, in the transport; a call that asks until its client has come back often
@@ -150,7 +151,7 @@ impl Server {
         self.inner.prepared.offer(name, offered)
     }
 
-    /// Whose tasks all requests are about.
+    /// Whose tasks requests are about that nobody authenticated.
     pub fn owner(&self) -> &Owner {
         &self.inner.owner
     }

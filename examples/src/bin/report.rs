@@ -208,11 +208,17 @@ async fn run(options: Options) -> Result<(), Failure> {
     }
 }
 
-/// The key of what clients bring back; without a file one of this process alone.
+/// The key of what clients bring back; without a file one of this process alone, which is said where there may be
+/// others.
 fn state_key(options: &Options) -> Result<Vec<u8>, Failure> {
     if let Some(path) = &options.state_key_file {
         let key = std::fs::read(path);
         return key.map_err(|error| format!("`{}` cannot be read: {error}", path.display()).into());
+    }
+    if matches!(options.store, StoreChoice::Postgres(_)) {
+        eprintln!(
+            "without --state-key-file, a call that asks in its answer can be answered at this process only"
+        );
     }
     let ids = RandomIds::new();
     Ok(format!("{}{}", ids.task_id()?, ids.task_id()?).into_bytes())

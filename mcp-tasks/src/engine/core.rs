@@ -41,7 +41,7 @@ impl Tool {
     }
 }
 
-/// Durations that hold for all tools.
+/// What an engine was built with, for all tools.
 #[derive(Clone, Copy)]
 pub(super) struct Settings {
     /// How long a lease counts without being renewed; it is renewed three times as often.

@@ -209,7 +209,7 @@ pub(super) fn invalid_input(key: &str, reason: &str) -> EngineError {
 
 /// The one answer for a call that is unknown, somebody else's or over.
 fn call_is_over() -> EngineError {
-    EngineError::new(EngineErrorKind::CallOver, "the call that `requestState` belongs to is over")
+    EngineError::new(EngineErrorKind::CallOver, "the call that these answers belong to is over")
 }
 
 fn not_a_task(err: EngineError) -> EngineError {

@@ -1,14 +1,7 @@
 //! One message in, one answer out: from a method to its handler, and the only place where a
 //! [`Refusal`] becomes an error of the wire.
 
-use std::{
-    any::Any,
-    fmt,
-    future::{Future, poll_fn},
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::{Pin, pin},
-    task::Poll,
-};
+use std::pin::pin;
 
 use mcp_tasks_types::{
     RawJson, RawObject,
@@ -19,6 +12,8 @@ use mcp_tasks_types::{
 };
 use serde::Serialize;
 use tracing::{Instrument as _, Span};
+
+use crate::panic::unwinding;
 
 use super::{
     Inner, RequestContext, SUPPORTED_VERSIONS,
@@ -53,7 +48,7 @@ impl Inner {
         // with an answer, whatever the transport does with its tasks and connections.
         let served = {
             let serving = pin!(self.serve(context, &id, &request, &span).instrument(span.clone()));
-            caught(serving).await
+            unwinding(serving).await
         };
         match served {
             Ok(Ok(result)) => answered(id, result),
@@ -86,40 +81,6 @@ impl Inner {
         }
     }
 }
-
-/// Polls a future until it is done or panics; it is not polled again after that. By reference, since a future of a
-/// future has room for it twice.
-async fn caught<T>(mut future: Pin<&mut impl Future<Output = T>>) -> Result<T, Panicked> {
-    poll_fn(|context| {
-        // What the future left half done is dropped with it; what it shares is behind locks that know of panics.
-        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
-        match polled {
-            Ok(poll) => poll.map(Ok),
-            Err(payload) => Poll::Ready(Err(Panicked::of(&*payload))),
-        }
-    })
-    .await
-}
-
-/// A panic while a request was served, for the log.
-#[derive(Debug)]
-struct Panicked(String);
-
-impl Panicked {
-    fn of(payload: &(dyn Any + Send)) -> Self {
-        let text = payload.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        Self(text.unwrap_or("no text").to_owned())
-    }
-}
-
-impl fmt::Display for Panicked {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "panicked: {}", self.0)
-    }
-}
-
-impl std::error::Error for Panicked {}
 
 const OK: u16 = 200;
 const ACCEPTED: u16 = 202;

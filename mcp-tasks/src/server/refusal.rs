@@ -62,9 +62,13 @@ impl From<EngineError> for Refusal {
             EngineErrorKind::TaskExpired => Self::TaskExpired,
             EngineErrorKind::UnknownTool
             | EngineErrorKind::InvalidArguments
-            | EngineErrorKind::InvalidInput
-            | EngineErrorKind::CallOver
-            | EngineErrorKind::AnswersUsed => Self::Params(error.message().to_owned()),
+            | EngineErrorKind::InvalidInput => Self::Params(error.message().to_owned()),
+            EngineErrorKind::CallOver => {
+                Self::Params("the call that `requestState` belongs to is over".to_owned())
+            }
+            EngineErrorKind::AnswersUsed => {
+                Self::Params("a task was made with this `requestState`, which counts once".to_owned())
+            }
             // As a task it could have asked.
             EngineErrorKind::InputUnavailable => Self::Capability(Box::new(capability::tasks())),
             EngineErrorKind::ShuttingDown | EngineErrorKind::TooManyTasks | EngineErrorKind::Busy => {
