@@ -55,6 +55,10 @@ impl FsStore {
     /// [`StoreErrorKind::Locked`] when another process has it, [`StoreErrorKind::Unsupported`] when it comes from a
     /// newer version or is no folder, [`StoreErrorKind::Corrupt`] when the file that says whose folder it is cannot be
     /// understood; then everything is left as it is.
+    ///
+    /// [`StoreErrorKind::Corrupt`]: super::StoreErrorKind::Corrupt
+    /// [`StoreErrorKind::Locked`]: super::StoreErrorKind::Locked
+    /// [`StoreErrorKind::Unsupported`]: super::StoreErrorKind::Unsupported
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         opened(path.as_ref(), Self::open_blocking).await
     }
