@@ -91,7 +91,7 @@ impl TaskContext {
         }
         let progress = Progress::new(done, total.filter(|total| total.is_finite()));
         let message = message.map(str::to_owned);
-        if let Some(caller) = run.caller()
+        if let Some(caller) = run.listener()
             && caller.wants_progress()
         {
             let told = Told::Progress { progress: progress.clone(), message: message.clone() };
@@ -108,14 +108,15 @@ impl TaskContext {
     }
 
     /// Sends a log message to whoever waits for the answer of an ordinary call, if its request asked for messages of
-    /// this level. Nobody else hears it: neither the client of a task (C-87) nor the log of this program.
+    /// this level. Nobody else hears it: neither the client of a task (C-87) nor the log of this program. Of more
+    /// than a hundred at once, and a hundred a second after that, it is told how many were left out.
     ///
     /// # Errors
     ///
     /// When the run is over.
     pub async fn log(&self, level: LoggingLevel, data: impl Into<Value>) -> Result<(), Interrupted> {
         self.checkpoint()?;
-        match self.run.caller() {
+        match self.run.listener() {
             Some(caller) if caller.wants_log(level) => {
                 let logger = Some(self.run.tool().definition.name().to_owned());
                 self.tell_caller(&caller, Told::Log { level, logger, data: data.into() }).await

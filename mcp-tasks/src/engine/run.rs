@@ -125,6 +125,12 @@ impl Run {
         self.caller.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Who hears what the body tells: whoever waits for a call that is no task (C-87).
+    pub(crate) fn listener(&self) -> Option<SharedCaller> {
+        let is_task = self.token.is_some() && !self.is_call() && !self.birth.is_pending();
+        if is_task { None } else { self.caller() }
+    }
+
     pub(crate) fn id(&self) -> &TaskId {
         &self.id
     }

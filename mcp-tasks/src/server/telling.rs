@@ -17,6 +17,7 @@ use mcp_tasks_types::{
     },
 };
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::{Mutex, watch};
 
 use super::outgoing::Outgoing;
@@ -28,10 +29,17 @@ use crate::{
     record::{Progress, TraceContext},
 };
 
-/// How many notifications of progress may come one after the other, and how long it takes until there may be one more
-///
-const BURST: u32 = 10;
-const PAUSE_MS: i64 = 100;
+/// How fast things may be told.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    /// How many may come one after the other.
+    burst: u32,
+    /// How long it takes until there may be one more.
+    pause_ms: i64,
+}
+
+const PROGRESS: Rate = Rate { burst: 10, pause_ms: 100 };
+const LOG: Rate = Rate { burst: 100, pause_ms: 10 };
 
 /// What one request wants to be told, until it is answered.
 pub(super) struct Telling {
@@ -57,7 +65,12 @@ impl Telling {
                 trace,
                 clock: Arc::clone(clock),
                 over: watch::Sender::new(false),
-                pace: Mutex::new(Pace { left: BURST, since: 0, held: None }),
+                speech: Mutex::new(Speech {
+                    progress: Pace::new(PROGRESS),
+                    held: None,
+                    log: Pace::new(LOG),
+                    left_out: 0,
+                }),
             })
         });
         (meta.client_capabilities, Self { teller })
@@ -73,9 +86,13 @@ impl Telling {
     pub(super) async fn finish(&self) {
         let Some(teller) = &self.teller else { return };
         // Waits for what is on its way. Whoever waits for the same sees that it is over.
-        let mut pace = teller.pace.lock().await;
-        if let Some((progress, message)) = mem::take(&mut pace.held) {
+        let mut speech = teller.speech.lock().await;
+        if let Some((progress, message)) = mem::take(&mut speech.held) {
             teller.send_progress(&progress, message).await;
+        }
+        if speech.left_out > 0 && teller.wants_log(LoggingLevel::Warning) {
+            let data = format!("{} messages were left out", speech.left_out);
+            teller.send_log(LoggingLevel::Warning, None, &data.into()).await;
         }
         teller.end();
     }
@@ -99,25 +116,38 @@ struct Teller {
     clock: Arc<dyn Clock>,
     over: watch::Sender<bool>,
     /// Held while something is sent, so that it comes in order.
-    pace: Mutex<Pace>,
+    speech: Mutex<Speech>,
 }
 
-/// How fast progress is told.
+/// What is told, and what came too fast.
+struct Speech {
+    progress: Pace,
+    /// The newest progress that came too fast.
+    held: Option<(Progress, Option<String>)>,
+    log: Pace,
+    /// How many log messages came too fast.
+    left_out: u64,
+}
+
+/// How much may be told.
 struct Pace {
+    rate: Rate,
     /// How many may come at once, when it was last counted.
     left: u32,
     since: i64,
-    /// What came too fast; the next one takes its place.
-    held: Option<(Progress, Option<String>)>,
 }
 
 impl Pace {
+    fn new(rate: Rate) -> Self {
+        Self { rate, left: rate.burst, since: 0 }
+    }
+
     fn may_go(&mut self, now: i64) -> bool {
         // A clock that was set back gives nothing.
-        let more = now.saturating_sub(self.since).max(0) / PAUSE_MS;
+        let more = now.saturating_sub(self.since).max(0) / self.rate.pause_ms;
         let more = u32::try_from(more).unwrap_or(u32::MAX);
         if more > 0 {
-            self.left = self.left.saturating_add(more).min(BURST);
+            self.left = self.left.saturating_add(more).min(self.rate.burst);
             self.since = now;
         }
         let may = self.left > 0;
@@ -141,25 +171,25 @@ impl Caller for Teller {
 
     fn tell(&self, told: Told) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let mut pace = self.pace.lock().await;
+            let mut speech = self.speech.lock().await;
             if self.is_over() {
                 return;
             }
             match told {
                 Told::Progress { progress, message } => {
-                    if pace.may_go(self.clock.now_millis()) {
-                        pace.held = None;
+                    if speech.progress.may_go(self.clock.now_millis()) {
+                        speech.held = None;
                         self.send_progress(&progress, message).await;
                     } else {
-                        pace.held = Some((progress, message));
+                        speech.held = Some((progress, message));
                     }
                 }
                 Told::Log { level, logger, data } => {
-                    let Ok(data) = RawJson::new(&data) else { return };
-                    let mut params = LoggingMessageNotificationParams::new(level, data);
-                    params.logger = logger;
-                    params.meta = self.meta();
-                    self.send(&LoggingMessageNotification::new(params)).await;
+                    if speech.log.may_go(self.clock.now_millis()) {
+                        self.send_log(level, logger, &data).await;
+                    } else {
+                        speech.left_out += 1;
+                    }
                 }
             }
         })
@@ -199,6 +229,14 @@ impl Teller {
         params.message = message;
         params.meta = self.meta();
         self.send(&ProgressNotification::new(params)).await;
+    }
+
+    async fn send_log(&self, level: LoggingLevel, logger: Option<String>, data: &Value) {
+        let Ok(data) = RawJson::new(data) else { return };
+        let mut params = LoggingMessageNotificationParams::new(level, data);
+        params.logger = logger;
+        params.meta = self.meta();
+        self.send(&LoggingMessageNotification::new(params)).await;
     }
 
     async fn send(&self, message: &impl Serialize) {
@@ -259,7 +297,7 @@ fn is_header_text(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BURST, PAUSE_MS, Pace, trace_of};
+    use super::{PROGRESS, Pace, Rate, trace_of};
 
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
@@ -298,12 +336,13 @@ mod tests {
     /// after a burst there is one for each pause.
     #[test]
     fn pace_lets_a_burst_through_and_then_one_after_the_other() {
-        let mut pace = Pace { left: BURST, since: 0, held: None };
+        let mut pace = Pace::new(PROGRESS);
+        let Rate { burst, pause_ms } = PROGRESS;
         let let_through = |pace: &mut Pace, now| (0..100).filter(|_| pace.may_go(now)).count();
-        assert_eq!(let_through(&mut pace, 1_000_000), BURST as usize);
-        assert_eq!(let_through(&mut pace, 1_000_000 + PAUSE_MS - 1), 0);
-        assert_eq!(let_through(&mut pace, 1_000_000 + PAUSE_MS), 1);
-        assert_eq!(let_through(&mut pace, i64::MAX), BURST as usize);
+        assert_eq!(let_through(&mut pace, 1_000_000), burst as usize);
+        assert_eq!(let_through(&mut pace, 1_000_000 + pause_ms - 1), 0);
+        assert_eq!(let_through(&mut pace, 1_000_000 + pause_ms), 1);
+        assert_eq!(let_through(&mut pace, i64::MAX), burst as usize);
         assert_eq!(let_through(&mut pace, 0), 0);
     }
 }

@@ -34,8 +34,8 @@ use super::{Backend, Kept, Violation};
 use crate::lifecycle::{Event, apply};
 use crate::owner::Owner;
 use crate::record::{
-    ErrorRecord, InputRecord, InputState, Lease, Progress, SharedRecord, State, StepRecord, TaskRecord,
-    ToolFingerprint,
+    ErrorRecord, InputKind, InputRecord, InputState, Lease, Progress, SharedRecord, State, StepRecord,
+    TaskRecord, ToolFingerprint, TraceContext,
 };
 use crate::store::{Change, Claim, Parts, Store, StoreError, StoreErrorKind};
 
@@ -170,6 +170,12 @@ fn full(id: &str) -> Result<TaskRecord, String> {
     record.state = State::InputRequired;
     record.status_message = Some("half-way".to_owned());
     record.progress = Some(Progress { progress: 0.5, total: Some(1.0) });
+    record.trace = TraceContext {
+        traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned()),
+        tracestate: Some("a=b".to_owned()),
+        baggage: None,
+    };
+    record.can_be_asked = Some(vec![InputKind::Form, InputKind::SamplingWithTools]);
     record.last_updated_at = at(5);
     record.ttl_ms = Some(1_000);
     record.poll_interval_ms = Some(10);

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::processes::Processes;
 use crate::server_harness::{TASKS, create, error, request_declaring, result, until_status};
 use crate::server_rounds::{Choice, Person, accept, kept, person, retry, send, text_of};
+use crate::support::gate;
 
 fn said(message: &CreateMessageResult) -> String {
     match &message.content {
@@ -108,6 +109,25 @@ async fn prepared(
     Ok(format!("{} {}", said(&words), folders.len()))
 }
 
+/// Loses interest in two questions and asks one of them twice.
+#[task_tool(restart = "rerun")]
+async fn fickle(
+    ctx: TaskContext,
+    gate_name: String,
+    /// Who is there?
+    name: Input<Person>,
+    folders: RootsInput,
+) -> Result<String, ToolError> {
+    let opened = gate(&gate_name);
+    tokio::select! {
+        answers = ctx.ask_all((&name, &folders)) => { answers?; }
+        permit = opened.acquire() => permit.map_err(|_| "closed")?.forget(),
+    }
+    let (one, other) = ctx.ask_all((&name, &name)).await?;
+    let name = |answer: Answer<Person>| answer.accepted().map(|person| person.name).unwrap_or_default();
+    Ok(format!("{} {}", name(one), name(other)))
+}
+
 /// Says where it is called for.
 #[task_tool(task = "never")]
 async fn routed(
@@ -125,6 +145,7 @@ fn tools(builder: mcp_tasks::ServerBuilder) -> mcp_tasks::ServerBuilder {
         .tool::<modest>()
         .tool::<converse>()
         .tool::<prepared>()
+        .tool::<fickle>()
         .tool::<routed>()
 }
 
@@ -466,4 +487,28 @@ async fn half_of_the_answers_survives_over_postgres() {
     if crate::postgres::is_there() {
         half_of_the_answers_survives(crate::postgres::fresh()).await;
     }
+}
+
+/// C-52, C-60: questions that were asked together are taken back together, and what is asked again has keys of its own.
+#[tokio::test]
+async fn questions_that_were_asked_together_are_taken_back_together() {
+    let server = server().await;
+    let arguments = json!({"gate_name": "taken back together"});
+    let id = task(&server, json!({"name": "fickle", "arguments": arguments}), everything()).await;
+    let task_id = mcp_tasks::types::TaskId::from(id.as_str());
+    let asked = async |keys: &[&str]| {
+        let holds = |record: &mcp_tasks::TaskRecord| {
+            record.outstanding().map(|input| input.key.as_str()).eq(keys.iter().copied())
+        };
+        let record = server.engine().wait(server.owner(), &task_id, holds).await.unwrap();
+        assert!(holds(&record), "{record:?}");
+    };
+    asked(&["name", "folders"]).await;
+    gate("taken back together").add_permits(1);
+    asked(&["name#2", "name#3"]).await;
+    let late =
+        json!({"name": person("Nobody"), "folders": 7, "name#3": person("Bob"), "name#2": person("Ann")});
+    result(&server, "tasks/update", json!({"taskId": id, "inputResponses": late})).await;
+    let done = until_status(&server, &id, "completed").await;
+    assert_eq!(done["result"]["content"][0]["text"], "Ann Bob");
 }

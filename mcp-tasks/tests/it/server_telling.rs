@@ -42,6 +42,15 @@ async fn chatter(ctx: TaskContext) -> Result<String, ToolError> {
     Ok("logged".to_owned())
 }
 
+/// Logs one thing again and again.
+#[task_tool(task = "never")]
+async fn shout(ctx: TaskContext, number: u32) -> Result<String, ToolError> {
+    for _ in 0..number {
+        ctx.log(LoggingLevel::Error, "hey").await?;
+    }
+    Ok("logged".to_owned())
+}
+
 /// Tells what it knows of its trace.
 #[task_tool(task = "never")]
 async fn traced(ctx: TaskContext) -> Result<String, ToolError> {
@@ -118,6 +127,7 @@ async fn server_on(clock: Arc<ManualClock>) -> Server {
         .tool::<count_to>()
         .tool::<numbers>()
         .tool::<chatter>()
+        .tool::<shout>()
         .tool::<traced>()
         .tool::<working>()
         .tool::<rounds>()
@@ -257,7 +267,7 @@ async fn task_tells_by_its_status_alone() {
     let asks = until_status(&server, id, "input_required").await;
     // The rest came too fast for as many writes.
     assert_eq!(asks["statusMessage"], "1 %");
-    assert!(before.iter().all(|one| one["method"] != "notifications/tasks"), "{before:?}");
+    assert_eq!(before, Vec::<Value>::new());
     let records = server.engine().operators().list(None, 10).await.unwrap().records;
     assert_eq!(records[0].progress.as_ref().map(|progress| progress.progress), Some(1.0));
     // the trace goes on with the task; what is about people is not kept.
@@ -396,4 +406,19 @@ async fn progress_without_a_message_is_no_change_for_subscribers() {
     gate("silent progress").add_permits(1);
     // The next thing that a subscriber hears is the end.
     assert!(messages.next().await.unwrap().contains("completed"));
+}
+
+/// a flood of log messages is bounded as well, and what was left out is told.
+#[tokio::test]
+async fn flood_of_log_messages_is_bounded() {
+    let server = server().await;
+    let flood = json!({"number": 10_000});
+    for (level, told_of_it) in [("debug", true), ("error", false)] {
+        let (before, _) = tool(&server, "shout", flood.clone(), json!({LEVEL: level})).await;
+        let (last, others) = before.split_last().unwrap();
+        assert_eq!(others.len(), if told_of_it { 100 } else { 99 });
+        assert!(others.iter().all(|one| one["params"]["data"] == "hey"));
+        let wanted = if told_of_it { json!("9900 messages were left out") } else { json!("hey") };
+        assert_eq!(last["params"]["data"], wanted);
+    }
 }
