@@ -108,8 +108,8 @@ impl TaskContext {
     }
 
     /// Sends a log message to whoever waits for the answer of an ordinary call, if its request asked for messages of
-    /// this level. Nobody else hears it: neither the client of a task (C-87) nor the log of this program. Of more
-    /// than a hundred at once, and a hundred a second after that, it is told how many were left out.
+    /// this level. Nobody else hears it: neither the client of a task (C-87) nor the log of this program. Of
+    /// more than a hundred at once, and a hundred a second after that, it is told how many were left out.
     ///
     /// # Errors
     ///
