@@ -3,12 +3,12 @@
 //! build of the types.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use crate::run::{cargo, passed_on, reported, root};
+use crate::run::{cargo, passed_on, reported, root, target};
 
 const PACKAGE: &str = "wire/benches/Cargo.toml";
 const LOCK: &str = "wire/benches/Cargo.lock";
@@ -56,10 +56,6 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
             "usage: cargo xtask bench types, or cargo xtask bench engine|http [CASE...]".to_owned()
         )),
     }
-}
-
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 fn cold_builds(folder: &Path) -> io::Result<()> {

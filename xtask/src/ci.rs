@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use crate::output::sorted;
-use crate::run::{SKIPPED, cargo, root};
+use crate::run::{SKIPPED, cargo, root, shared};
 use crate::test::{ORACLE, fixture};
 use crate::tidy;
 
@@ -129,8 +129,7 @@ fn deny() -> Option<(String, Command)> {
 
 /// Our schemas against the published ones, where those are at hand.
 fn drift() -> Vec<(String, Command)> {
-    let shared = std::env::var_os("MCP_TASKS_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
-    let (ours, published) = (root().join("schema"), shared.join("upstream"));
+    let (ours, published) = (root().join("schema"), shared().join("upstream"));
     let mut out = Vec::new();
     for revision in entries(&ours).iter().filter(|path| path.is_dir()) {
         let revision = name(revision);

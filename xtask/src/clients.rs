@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use self::proxy::Proxy;
 use crate::example::{Place, STORES, Server};
-use crate::run::{SKIPPED, cargo, root};
+use crate::run::{SKIPPED, cargo, shared, target};
 
 const USAGE: &str =
     "usage: cargo xtask clients [--store memory|sqlite|fs|postgres] [--replicas N] [--rows REGEX]";
@@ -100,17 +100,12 @@ fn drive(options: &Options, drivers: &Path, place: &Place) -> Result<Option<Exit
 }
 
 fn drivers() -> Result<PathBuf, String> {
-    let shared = std::env::var_os("MCP_TASKS_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
-    let drivers = shared.join("tools/clients");
+    let drivers = shared().join("tools/clients");
     if drivers.join("run.sh").is_file() {
         Ok(drivers)
     } else {
         Err(format!("no drivers in `{}`, see `MCP_TASKS_SHARED`", drivers.display()))
     }
-}
-
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// Builds an example, and where it is.

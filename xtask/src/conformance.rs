@@ -8,13 +8,12 @@
 mod list;
 mod suite;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use self::list::{List, Verdict};
 use self::suite::Suite;
 use crate::example::{Place, STORES, Server};
-use crate::run::{SKIPPED, reported, root};
+use crate::run::{SKIPPED, reported, root, target};
 
 const USAGE: &str = "usage: cargo xtask conformance tasks|2026-07-28 [--store memory|sqlite|fs|postgres|all] [--scenario NAME]";
 
@@ -48,7 +47,10 @@ impl Options {
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     match Options::parse(arguments) {
         Some(options) => match Suite::install(&cache()) {
-            Ok(suite) => reported(conform(&options, &suite)),
+            Ok(suite) => match conform(&options, &suite) {
+                Ok(0) => ExitCode::from(SKIPPED),
+                outcome => reported(outcome.map(|_| ())),
+            },
             Err(missing) => {
                 eprintln!("conformance skipped: {missing}");
                 ExitCode::from(SKIPPED)
@@ -61,28 +63,33 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     }
 }
 
-fn conform(options: &Options, suite: &Suite) -> Result<(), String> {
+/// Over how many stores it was held against the list; they are fewer than asked for where PostgreSQL is missing.
+fn conform(options: &Options, suite: &Suite) -> Result<usize, String> {
     let file = root().join("xtask/conformance").join(format!("{}.toml", options.selection));
     let list = List::read(&file)?;
+    if let Some(scenario) = &options.scenario {
+        list.has(scenario)?;
+    }
     let mut failed = Vec::new();
+    let mut ran = 0;
     for store in &options.stores {
         match Place::of(store)? {
             Some(place) => {
+                ran += 1;
                 let fixture = Server::start("conformance_server", &["--store", place.argument()])?;
                 if !conforms(suite, &list, &fixture, store, options)? {
                     failed.push(*store);
                 }
             }
-            None => println!("{store}: skipped, PostgreSQL is not installed"),
+            None => eprintln!("conformance over {store} skipped: PostgreSQL is not installed"),
         }
     }
-    if failed.is_empty() { Ok(()) } else { Err(format!("does not conform over {}", failed.join(", "))) }
+    if failed.is_empty() { Ok(ran) } else { Err(format!("does not conform over {}", failed.join(", "))) }
 }
 
 /// Where the suite is kept between runs.
 fn cache() -> std::path::PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
-    Path::new(&target).join("conformance")
+    target().join("conformance")
 }
 
 fn conforms(
@@ -93,18 +100,26 @@ fn conforms(
     options: &Options,
 ) -> Result<bool, String> {
     println!("{} of suite {} over {store}", options.selection, suite.version());
-    let known = suite.scenarios(&options.selection)?;
+    // Scenarios that are selected by name belong to no revision.
+    let revision = list.select().is_empty().then_some(options.selection.as_str());
+    let known = suite.scenarios(list.select(), revision)?;
     let mut well = true;
-    if options.scenario.is_none() {
-        for complaint in list.compare(&known) {
-            println!("  {complaint}");
-            well = false;
+    match &options.scenario {
+        None => {
+            for complaint in list.compare(&known) {
+                println!("  {complaint}");
+                well = false;
+            }
         }
+        Some(only) if !known.contains(only) => {
+            return Err(format!("`{only}` is in the list and not in the suite"));
+        }
+        Some(_) => {}
     }
     let mut total = Verdict::default();
     for name in known.iter().filter(|name| options.scenario.as_ref().is_none_or(|only| only == *name)) {
         let Some(expected) = list.expected(name) else { continue };
-        let (verdict, complaints) = suite.run(name, &options.selection, fixture.url())?;
+        let (verdict, complaints) = suite.run(name, revision, fixture.url())?;
         let as_expected = verdict == expected;
         well &= as_expected;
         println!("  {name:<48} {verdict}{}", if as_expected { "" } else { "  NOT AS LISTED" });

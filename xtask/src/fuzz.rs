@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::output::sorted;
-use crate::run::{cargo, passed_on, reported, root};
+use crate::run::{SKIPPED, cargo, passed_on, reported, root, target};
 
 /// The packages of targets: those of the types, and those of a server.
 const PACKAGES: [&str; 2] = ["mcp-tasks-types/fuzz", "mcp-tasks/fuzz"];
@@ -72,10 +72,9 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     };
     if let Err(fault) = compiler() {
         eprintln!("fuzz: skipped: libFuzzer is compiled from C++, and there is no compiler for it: {fault}");
-        return ExitCode::SUCCESS;
+        return ExitCode::from(SKIPPED);
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let folder = target.join("fuzz");
+    let folder = target().join("fuzz");
     let host = match host() {
         Ok(host) => host,
         Err(fault) => return reported(Err(fault)),

@@ -11,7 +11,7 @@ mod shown;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) use answers::ANSWERS;
 use answers::Answer;
@@ -135,8 +135,7 @@ fn print(requirements: &Requirements, wanted: &[&String]) {
 
 /// Where our list and the matrix that it was taken from do not agree, where that is at hand.
 fn beside_the_matrix(ours: &[Rule]) -> Vec<String> {
-    let shared = std::env::var_os("MCP_TASKS_SHARED")
-        .map_or_else(|| crate::run::root().join("../shared"), PathBuf::from);
+    let shared = crate::run::shared();
     match fs::read_to_string(shared.join("requirements.md")) {
         Ok(text) => differences(ours, &parse(&text)),
         Err(_) => {

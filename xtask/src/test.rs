@@ -3,13 +3,12 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::PathBuf,
     process::{Command, ExitCode, Stdio},
 };
 
 #[cfg(unix)]
 use crate::postgres_cluster::{Cluster, VARIABLE};
-use crate::run::{cargo, root};
+use crate::run::{cargo, root, target};
 
 /// Packages in workspaces of their own: a tool whose one dependency is `mcp-tasks`, a client whose one dependency is
 /// the types crate, and the types' tests with other features of serde_json.
@@ -100,9 +99,8 @@ fn database(runs: &mut [Command]) -> std::io::Result<Option<Cluster>> {
 
 /// The tests of a package in a workspace of its own.
 pub(crate) fn fixture(folder: &str) -> Command {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let mut command = cargo(&["test", "--manifest-path"]);
-    command.arg(root().join(folder).join("Cargo.toml")).arg("--target-dir").arg(target.join("fixtures"));
+    command.arg(root().join(folder).join("Cargo.toml")).arg("--target-dir").arg(target().join("fixtures"));
     command
 }
 

@@ -52,6 +52,23 @@ impl List {
         toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
+    /// How the names begin; empty where the list is about all of a revision.
+    pub(super) fn select(&self) -> &str {
+        &self.select
+    }
+
+    /// That this scenario is one of the list.
+    pub(super) fn has(&self, scenario: &str) -> Result<(), String> {
+        if self.scenario.contains_key(scenario) {
+            return Ok(());
+        }
+        if let Some(reason) = self.left_out.get(scenario) {
+            return Err(format!("`{scenario}` is left out: {reason}"));
+        }
+        let known: Vec<&str> = self.scenario.keys().map(String::as_str).collect();
+        Err(format!("`{scenario}` is no scenario of the list; known are {}", known.join(", ")))
+    }
+
     pub(super) fn expected(&self, scenario: &str) -> Option<Verdict> {
         self.scenario.get(scenario).copied()
     }
@@ -64,9 +81,7 @@ impl List {
         let all = self.scenario.keys().chain(self.left_out.keys());
         let gone = all.filter(|name| !known.contains(name));
         let gone = gone.map(|name| format!("{name} is in the list and not in the suite"));
-        let strange = self.scenario.keys().filter(|name| !name.starts_with(&self.select));
-        let strange = strange.map(|name| format!("{name} does not begin with `{}`", self.select));
-        new.chain(gone).chain(strange).collect()
+        new.chain(gone).collect()
     }
 
     /// What was left out and why, by reasons.
@@ -102,6 +117,14 @@ mod tests {
             told,
             ["tasks-c is in the suite and not in the list", "tasks-b is in the list and not in the suite"]
         );
+    }
+
+    #[test]
+    fn a_scenario_that_is_misspelt_or_left_out_is_refused_with_the_known_ones_or_the_reason() {
+        assert_eq!(list().has("tasks-a"), Ok(()));
+        let refused = list().has("task-a").unwrap_err();
+        assert_eq!(refused, "`task-a` is no scenario of the list; known are tasks-a");
+        assert_eq!(list().has("tasks-b").unwrap_err(), "`tasks-b` is left out: prompts");
     }
 
     #[test]

@@ -43,22 +43,15 @@ impl Suite {
         VERSION
     }
 
-    /// The names of its scenarios, of the tasks extension or of a revision.
-    pub(super) fn scenarios(&self, selection: &str) -> Result<Vec<String>, String> {
+    /// The names of its scenarios that begin so, or of all of a revision.
+    pub(super) fn scenarios(&self, begin: &str, revision: Option<&str>) -> Result<Vec<String>, String> {
         let output = self.command().args(["list", "--server"]).output();
         let output = output.map_err(|error| format!("the suite does not start: {error}"))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let names = text.lines().filter_map(|line| {
-            let (name, revisions) = line.trim().strip_prefix("- ")?.split_once(' ')?;
-            let wanted = match selection {
-                "tasks" => name.starts_with("tasks-"),
-                revision => revisions.contains(revision),
-            };
-            wanted.then(|| name.to_owned())
-        });
-        let names: Vec<String> = names.collect();
+        let names = selected(&text, begin, revision);
         if names.is_empty() {
-            Err(format!("the suite has no scenario of {selection}: {text}"))
+            let what = revision.unwrap_or(begin);
+            Err(format!("the suite has no scenario of `{what}`: {text}"))
         } else {
             Ok(names)
         }
@@ -68,15 +61,15 @@ impl Suite {
     pub(super) fn run(
         &self,
         scenario: &str,
-        selection: &str,
+        revision: Option<&str>,
         url: &str,
     ) -> Result<(Verdict, Vec<String>), String> {
         let results = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
         let mut command = self.command();
         command.args(["server", "--url", url, "--scenario", scenario, "-o"]).arg(results.path());
-        if selection != "tasks" {
-            // Scenarios of an extension belong to no revision, and with one they would silently not run.
-            command.args(["--spec-version", selection]);
+        // Scenarios of an extension belong to no revision, and with one they would silently not run.
+        if let Some(revision) = revision {
+            command.args(["--spec-version", revision]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| format!("the suite does not start: {error}"))?;
@@ -95,7 +88,7 @@ impl Suite {
             }
         }
         match checks_below(results.path()) {
-            Some(checks) => judge(&checks).ok_or_else(|| format!("{scenario}: the verdict cannot be read")),
+            Some(checks) => judge(&checks).map_err(|error| format!("{scenario}: {error}")),
             None => Ok((Verdict::default(), vec!["it left no verdict".to_owned()])),
         }
     }
@@ -105,6 +98,17 @@ impl Suite {
         command.arg(&self.entry).current_dir(&self.folder);
         command
     }
+}
+
+/// The names in the suite's own list that begin so and, where one is asked for, are of a revision.
+fn selected(list: &str, begin: &str, revision: Option<&str>) -> Vec<String> {
+    let names = list.lines().filter_map(|line| {
+        let (name, revisions) = line.trim().strip_prefix("- ")?.split_once(' ')?;
+        let is_wanted =
+            name.starts_with(begin) && revision.is_none_or(|revision| revisions.contains(revision));
+        is_wanted.then(|| name.to_owned())
+    });
+    names.collect()
 }
 
 /// `checks.json`, which is in a folder with the time in its name.
@@ -122,18 +126,22 @@ fn checks_below(folder: &Path) -> Option<Value> {
     None
 }
 
-/// Counts the checks, and quotes those that did not pass.
-fn judge(checks: &Value) -> Option<(Verdict, Vec<String>)> {
+/// Counts the checks, and quotes those that did not pass. A verdict of another form, or with a status that is not known
+/// here, is an error, since what it says would be counted as nothing.
+fn judge(checks: &Value) -> Result<(Verdict, Vec<String>), String> {
+    let unreadable = || "the verdict cannot be read".to_owned();
     let mut verdict = Verdict::default();
     let mut complaints = Vec::new();
-    for check in checks.as_array()? {
-        let status = check["status"].as_str()?;
+    for check in checks.as_array().ok_or_else(unreadable)? {
+        let status = check["status"].as_str().ok_or_else(unreadable)?;
         match status {
             "SUCCESS" => verdict.passed += 1,
             "FAILURE" => verdict.failed += 1,
             "WARNING" => verdict.warned += 1,
             "SKIPPED" => verdict.skipped += 1,
-            _ => {}
+            // A note.
+            "INFO" => {}
+            _ => return Err(format!("a check has the status `{status}`, which is not known here")),
         }
         if matches!(status, "FAILURE" | "WARNING") {
             let why = check["errorMessage"].as_str().unwrap_or_default();
@@ -142,7 +150,7 @@ fn judge(checks: &Value) -> Option<(Verdict, Vec<String>)> {
             complaints.push(format!("{status} {id}: {}", why.join(" ")));
         }
     }
-    Some((verdict, complaints))
+    Ok((verdict, complaints))
 }
 
 /// A Node.js that is new enough: the one that is there, or one that is installed beside the suite.
@@ -211,6 +219,22 @@ mod tests {
         let (verdict, complaints) = judge(&checks).unwrap();
         assert_eq!(verdict, Verdict { passed: 1, failed: 1, warned: 0, skipped: 1 });
         assert_eq!(complaints, ["FAILURE b: not so"]);
-        assert!(judge(&json!({"no": "list"})).is_none());
+        assert!(judge(&json!({"no": "list"})).is_err() && judge(&json!([{"id": "a"}])).is_err());
+    }
+
+    #[test]
+    fn a_status_that_is_not_known_is_an_error_and_not_nothing() {
+        for odd in ["ERROR", "success", ""] {
+            let refused = judge(&json!([{"id": "a", "status": "SUCCESS"}, {"id": "b", "status": odd}]));
+            assert_eq!(refused, Err(format!("a check has the status `{odd}`, which is not known here")));
+        }
+    }
+
+    #[test]
+    fn scenarios_are_selected_by_the_beginning_that_the_list_names_or_by_revision() {
+        let list =
+            "Server scenarios:\n  - tasks-a [extension]\n  - caching [2026-07-28]\n  - old [2025-11-25]\n";
+        assert_eq!(selected(list, "tasks-", None), ["tasks-a"]);
+        assert_eq!(selected(list, "", Some("2026-07-28")), ["caching"]);
     }
 }
