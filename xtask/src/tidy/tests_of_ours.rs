@@ -1,7 +1,7 @@
 //! Rules about tests: what they may do, what they are called, where they stand.
 
 use super::Finding;
-use super::code::{bare, words};
+use super::code::{Word, bare, words};
 use super::repository::{File, Repository};
 
 /// Programs of tests besides `tests/it/main.rs`, each with the reason why it is one.
@@ -12,16 +12,22 @@ const OWN_BINARIES: &[(&str, &str)] = &[
 ];
 
 /// The clock is a parameter, and what takes time is waited for as an event. Who sleeps all the same says why on the
-/// line above.
+/// line above: at a call by whatever path, and wherever the function is named by the path of its module.
 pub(super) fn nobody_sleeps_without_a_reason(repository: &Repository) -> Vec<Finding> {
     let mut out = Vec::new();
     for file in repository.sources() {
         let lines: Vec<&str> = file.text.lines().collect();
         let bare = bare(&file.text);
-        for group in words(&bare).windows(3) {
-            let [module, separator, name] = group else { continue };
-            let sleeps =
-                matches!(module.text, "thread" | "time") && separator.text == "::" && name.text == "sleep";
+        // Before the first and behind the last there is none.
+        let none = Word { line: 0, text: "" };
+        let around: Vec<Word<'_>> = [none, none].into_iter().chain(words(&bare)).chain([none]).collect();
+        for group in around.windows(4) {
+            let [module, separator, name, next] = group else { continue };
+            // `fn` declares one, and a method of that name is the clock's.
+            let is_call = next.text == "(" && !matches!(separator.text, "fn" | ".");
+            let is_named = matches!(module.text, "thread" | "time") && separator.text == "::";
+            let is_renamed = next.text == "as";
+            let sleeps = matches!(name.text, "sleep" | "sleep_until") && (is_call || is_named || is_renamed);
             let above =
                 name.line.checked_sub(2).and_then(|line| lines.get(line)).copied().unwrap_or_default();
             if sleeps && !above.trim_start().starts_with("//") {
@@ -126,6 +132,17 @@ mod tests {
             found,
             ["a.rs:2: wait for an event or ask the `Clock`; if neither can be, say why on the line above",]
         );
+    }
+
+    /// However the function is called here.
+    #[test]
+    fn a_sleep_that_was_imported_is_found_and_the_clocks_own_is_not() {
+        let text = "use tokio::time::{Sleep, sleep};\nuse std::thread::{sleep as nap};\n\
+            fn a() {\n    sleep(b);\n    clock.sleep_until(c);\n    sleep_until(c);\n}\n\
+            fn sleep_until(c: D) {}\nstruct E { sleep: F }\n";
+        let found = said(nobody_sleeps_without_a_reason, &[("a.rs", text)]);
+        let lines: Vec<&str> = found.iter().filter_map(|line| line.split(':').nth(1)).collect();
+        assert_eq!(lines, ["2", "4", "6"]);
     }
 
     #[test]

@@ -104,6 +104,7 @@ impl Events {
         if self.waiting.is_empty() {
             return Poll::Pending;
         }
+        // How long messages wait for each other on the wire is the sockets' time and changes nothing of a task.
         let until = self.until.get_or_insert_with(|| Box::pin(sleep(self.delay)));
         until.as_mut().poll(context).map(|()| self.until = None)
     }

@@ -37,6 +37,7 @@ impl<C> Impatient<C> {
             return written;
         }
         let limit = self.limit;
+        // A peer that does not read is one in real time; no clock of tasks tells it.
         let until = self.until.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(until.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")))
