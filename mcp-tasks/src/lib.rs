@@ -176,3 +176,8 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[cfg(all(doctest, feature = "macros", feature = "stdio", feature = "sqlite"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The examples about stores and replicas, compiled.
+#[cfg(all(doctest, feature = "macros", feature = "postgres"))]
+#[doc = include_str!("../../docs/durability.md")]
+struct Durability;

@@ -64,6 +64,7 @@ const RULES: &[Rule] = &[
     layers::modules_know_the_layers_below,
     layers::some_names_have_one_place,
     prose::links_lead_somewhere,
+    prose::examples_in_rust_are_compiled,
     prose::commands_exist,
     prose::versions_are_the_manifests,
     prose::one_sentence_a_line,

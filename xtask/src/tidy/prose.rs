@@ -67,6 +67,29 @@ fn outside_code(file: &File) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// An example in Rust is compiled with the documentation of a crate that includes its file. What tells of the past is
+/// left as it was.
+pub(super) fn examples_in_rust_are_compiled(repository: &Repository) -> Vec<Finding> {
+    let included: BTreeSet<String> = repository
+        .sources()
+        .flat_map(|file| file.lines().map(move |(_, line)| (file.folder(), line.trim_start())))
+        .filter_map(|(folder, line)| {
+            let path = line.strip_prefix("#[doc = include_str!(\"")?.split('"').next()?;
+            joined(folder, path)
+        })
+        .collect();
+    let mut out = Vec::new();
+    for file in repository.prose().filter(|file| file.name() != "CHANGELOG.md") {
+        let examples = file.lines().filter(|(_, line)| line.trim_start().starts_with("```rust"));
+        for (number, _) in examples.filter(|_| !included.contains(&file.path)) {
+            let what =
+                "nothing compiles the example; include the file where a crate's documentation is tested";
+            out.push(Finding::at(&file.path, number, what));
+        }
+    }
+    out
+}
+
 /// A command that a text names is one of `cargo xtask help`, with its options, and CONTRIBUTING.md lists them all.
 pub(super) fn commands_exist(repository: &Repository) -> Vec<Finding> {
     commands_are(repository, USAGE)
@@ -252,6 +275,22 @@ mod tests {
                 "docs/a.md:6: the link to `q.md` leads nowhere",
             ]
         );
+    }
+
+    #[test]
+    fn an_example_that_nothing_compiles_is_found() {
+        let example = "One.\n\n```rust,no_run\nlet a = 1;\n```\n";
+        let lib = "#[cfg(doctest)]\n#[doc = include_str!(\"../../docs/a.md\")]\nstruct A;\n";
+        let files = [
+            ("a/src/lib.rs", lib),
+            ("docs/a.md", example),
+            ("docs/b.md", example),
+            ("docs/c.md", "```sh\nrust\n```\n"),
+            ("CHANGELOG.md", example),
+        ];
+        let found = said(examples_in_rust_are_compiled, &files);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("docs/b.md:3: nothing compiles the example"), "{found:?}");
     }
 
     #[test]
