@@ -213,7 +213,8 @@ impl ToolDefinition {
         self
     }
 
-    /// Sets how long a body may go on after it was told to stop.
+    /// Sets how long a body may go on after it was told to stop, before it is dropped: 5,000, unless set. Zero drops it
+    /// at once.
     #[must_use]
     pub fn with_cancel_grace_ms(mut self, cancel_grace_ms: u64) -> Self {
         self.cancel_grace_ms = cancel_grace_ms;

@@ -79,7 +79,7 @@ impl EngineBuilder {
 
     /// Sets how often the body of a task with `restart = "rerun"` is started without coming any further before the task
     /// fails, for a body that ends its process each time: five times, unless set. An answer, a new step and an orderly
-    /// end of the process are headway; a task that waits for an answer is not counted.
+    /// end of the process are headway; a task that waits for an answer is not counted. Zero is taken for one.
     #[must_use]
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.settings.max_attempts = attempts.max(1);
@@ -104,7 +104,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how long a task that outlived its lifetime stays readable as failed.
+    /// Sets how long a task that outlived its lifetime stays readable as failed: a minute, unless set.
     #[must_use]
     pub fn expired_retention_ms(mut self, expired_retention_ms: u64) -> Self {
         self.settings.expired_retention_ms = expired_retention_ms;
@@ -119,14 +119,16 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets the lifetime of tasks whose tools say nothing about it: an hour, unless set.
+    /// Sets the lifetime of tasks whose tools say nothing about it: an hour, unless set. Zero is taken for a
+    /// millisecond.
     #[must_use]
     pub fn default_ttl_ms(mut self, ttl_ms: u64) -> Self {
         self.settings.default_ttl_ms = ttl_ms.max(1);
         self
     }
 
-    /// Sets the longest lifetime that a task may have, whatever its tool or its body wants: no limit, unless set.
+    /// Sets the longest lifetime that a task may have, whatever its tool or its body wants: no limit, unless set. Zero
+    /// is taken for a millisecond, and what is beyond 2^53 - 1, which readers of JSON cannot hold, for that.
     #[must_use]
     pub fn max_ttl_ms(mut self, ttl_ms: u64) -> Self {
         self.settings.max_ttl_ms = ttl_ms.clamp(1, LONGEST_MS);
@@ -138,7 +140,8 @@ impl EngineBuilder {
     /// latest a quarter of that later. Never, unless set; several processes over one store have to be told the same.
     ///
     /// That somebody asked is written once in a quarter of that time, and other polls stay one read. A client that is
-    /// told how often to ask ([`poll_ms`](Self::poll_ms)) should be able to miss a few times.
+    /// told how often to ask ([`poll_ms`](Self::poll_ms)) should be able to miss a few times. Zero is taken for a
+    /// millisecond, and what is beyond 2^53 - 1 for that.
     #[must_use]
     pub fn abandon_ms(mut self, abandon_ms: u64) -> Self {
         self.settings.abandon_ms = Some(abandon_ms.clamp(1, LONGEST_MS));
@@ -147,7 +150,8 @@ impl EngineBuilder {
 
     /// Sets how long a call that asks without being a task waits for its client to come back with answers: ten minutes,
     /// unless set. Then it is given up, at the latest a quarter of that later. Where a tool's lifetime is shorter, that
-    /// counts. Several processes over one store have to be told the same.
+    /// counts. Several processes over one store have to be told the same. Zero is taken for a millisecond, and what is
+    /// beyond 2^53 - 1 for that.
     #[must_use]
     pub fn round_ms(mut self, round_ms: u64) -> Self {
         self.settings.round_ms = round_ms.clamp(1, LONGEST_MS);
@@ -173,7 +177,7 @@ impl EngineBuilder {
     }
 
     /// Sets after how many milliseconds the tasks of a process that died or hangs are taken up by another one: 30,000,
-    /// unless set. Three times as often a live process says that it is there.
+    /// unless set. Three times as often a live process says that it is there, so that less than 3 is taken for 3.
     #[must_use]
     pub fn lease_ms(mut self, lease_ms: u64) -> Self {
         self.settings.lease_ms = lease_ms.max(3);
@@ -189,14 +193,15 @@ impl EngineBuilder {
 
     /// Sets how many bodies run here at once: 10,000, unless set. More tasks wait until one of them ends, here or in
     /// another process; calls that are no tasks take room as well and are [refused](crate::EngineErrorKind::Busy) where
-    /// there is none.
+    /// there is none. Zero is taken for one; a process that runs no bodies has the [role](Self::role) for it.
     #[must_use]
     pub fn max_running(mut self, bodies: usize) -> Self {
         self.settings.max_running = bodies.max(1);
         self
     }
 
-    /// Sets how often clients should ask about any task, in place of what the tools say.
+    /// Sets how often clients should ask about any task, in place of what the tools say. Unless set, what the tool says
+    /// holds, or 1,000 where it says nothing. Zero is taken for a millisecond.
     #[must_use]
     pub fn poll_ms(mut self, poll_ms: u64) -> Self {
         self.settings.poll_ms = Some(poll_ms.max(1));

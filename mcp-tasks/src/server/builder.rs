@@ -121,14 +121,16 @@ impl ServerBuilder {
         self.with_engine(move |engine| engine.ids(ids))
     }
 
-    /// How often clients should ask about any task, in place of what the tools say.
+    /// How often clients should ask about any task, in place of what the tools say. Unless set, what the tool says
+    /// holds, or 1,000 where it says nothing. Zero is taken for a millisecond.
     pub fn poll_ms(self, milliseconds: u64) -> Self {
         self.with_engine(move |engine| engine.poll_ms(milliseconds))
     }
 
     /// How often the body of a task with `restart = "rerun"` is started without coming any further before
     /// the task fails, for a body that ends its process each time: five times, unless set. An answer, a new
-    /// step and an orderly end of the process are headway; a task that waits for an answer is not counted.
+    /// step and an orderly end of the process are headway; a task that waits for an answer is not counted. Zero is
+    /// taken for one.
     pub fn max_attempts(self, attempts: u32) -> Self {
         self.with_engine(move |engine| engine.max_attempts(attempts))
     }
@@ -180,7 +182,7 @@ impl ServerBuilder {
     }
 
     /// How long a call that asks without being a task waits for its client to come back with answers: ten minutes,
-    /// unless set, and no longer than the tool's lifetime.
+    /// unless set, and no longer than the tool's lifetime. Zero is taken for a millisecond.
     pub fn round_ms(self, milliseconds: u64) -> Self {
         self.with_engine(move |engine| engine.round_ms(milliseconds))
     }
@@ -207,9 +209,9 @@ impl ServerBuilder {
     }
 
     /// How many polls an owner may make in a minute before it is time for them: earlier than `pollIntervalMs` after the
-    /// last answer about that task, or of what is no task of theirs. One at least; no limit, unless set. Over HTTP what
-    /// goes beyond is refused with status 429 and `Retry-After`, and with -32603 and `retryAfterMs` in the body; on
-    /// streams, where a client is its own process, everything is answered (C-40).
+    /// last answer about that task, or of what is no task of theirs. Zero is taken for one; no limit, unless set. Over
+    /// HTTP what goes beyond is refused with status 429 and `Retry-After`, and with -32603 and `retryAfterMs` in the
+    /// body; on streams, where a client is its own process, everything is answered (C-40).
     ///
     /// Whoever waits between two polls as long as they were told is never refused, however many tasks they have. There
     /// are clients that begin with short waits after each answer that they give, so that a minute should have room for
@@ -220,7 +222,8 @@ impl ServerBuilder {
         self
     }
 
-    /// How long clients may keep the answers of discover and `tools/list`.
+    /// How long clients may keep the answers of discover and `tools/list`: 300,000, which is five minutes, unless set.
+    /// With zero they are to ask each time.
     pub fn cache_ttl_ms(mut self, milliseconds: u64) -> Self {
         self.cache_ttl_ms = milliseconds;
         self

@@ -112,7 +112,8 @@ impl HttpOptions {
         self
     }
 
-    /// The largest body that is read, in bytes.
+    /// The largest body that is read, in bytes: [4 MiB](DEFAULT_MESSAGE_LIMIT), unless set. A larger one is refused
+    /// with status 413.
     #[must_use]
     pub fn with_message_limit(mut self, bytes: usize) -> Self {
         self.message_limit = bytes;
@@ -127,7 +128,8 @@ impl HttpOptions {
         self
     }
 
-    /// How long answers in flight may still take when a server that binds by itself shuts down.
+    /// How long answers in flight may still take when a server that binds by itself shuts down: 5 s, unless
+    /// set. Zero drops them at once.
     #[must_use]
     pub fn with_drain(mut self, drain: Duration) -> Self {
         self.drain = drain;
@@ -135,14 +137,15 @@ impl HttpOptions {
     }
 
     /// How long a connection may take for the head of its next request, also while it is idle, when a
-    /// server binds by itself.
+    /// server binds by itself: 20 s, unless set.
     #[must_use]
     pub fn with_head_timeout(mut self, timeout: Duration) -> Self {
         self.head_timeout = timeout;
         self
     }
 
-    /// How long the body of a request may take to arrive.
+    /// How long the body of a request may take to arrive: 30 s, unless set. One that takes longer is refused with
+    /// status 408.
     #[must_use]
     pub fn with_body_timeout(mut self, timeout: Duration) -> Self {
         self.body_timeout = timeout;

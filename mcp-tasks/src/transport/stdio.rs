@@ -40,24 +40,25 @@ impl Default for StdioOptions {
 }
 
 impl StdioOptions {
-    /// The longest line that is read, in bytes.
+    /// The longest line that is read, in bytes: [4 MiB](DEFAULT_MESSAGE_LIMIT), unless set. A longer one is read over
+    /// and answered with an error.
     #[must_use]
     pub fn with_message_limit(mut self, bytes: usize) -> Self {
         self.message_limit = bytes;
         self
     }
 
-    /// How long serving goes on when the input has ended and no answer leaves any more. In all it
-    /// goes on for ten times that at most.
+    /// How long serving goes on when the input has ended and no answer leaves any more: 500 ms, unless set. In all it
+    /// goes on for ten times that at most. Zero waits for nobody.
     #[must_use]
     pub fn with_drain(mut self, drain: Duration) -> Self {
         self.drain = drain;
         self
     }
 
-    /// How many calls of tools are worked on at a time; more wait until one is done, and are refused when
-    /// those that wait are larger than four messages of the allowed size. Other requests are served at
-    /// once, so that tasks can be followed and cancelled while calls wait.
+    /// How many calls of tools are worked on at a time: 256, unless set; zero is taken for one. More wait until one is
+    /// done, and are refused when those that wait are larger than four messages of the allowed size. Other requests are
+    /// served at once, so that tasks can be followed and cancelled while calls wait.
     #[must_use]
     pub fn with_calls(mut self, calls: usize) -> Self {
         self.calls = calls;
