@@ -147,12 +147,12 @@ impl Reply {
 
     /// For a subscription beyond what a connection may have.
     pub fn too_many_subscriptions(id: RequestId) -> Self {
-        refused(Some(id), Refusal::Internal("Too many subscriptions on this connection".to_owned()))
+        refused(Some(id), Refusal::Unserved("Too many subscriptions on this connection".to_owned()))
     }
 
     /// For a call beyond what the transport lets wait at a time.
     pub fn busy(id: RequestId) -> Self {
-        refused(Some(id), Refusal::Internal("Too many calls wait for their answers".to_owned()))
+        refused(Some(id), Refusal::Unserved("Too many calls wait for their answers".to_owned()))
     }
 }
 
@@ -211,7 +211,9 @@ fn wire_error(refusal: Refusal) -> (u16, ErrorObject) {
             let data = RetryAfter { retry_after_ms: retry_ms };
             (TOO_MANY, with_data(error(ErrorCode::InternalError, message), &data).1)
         }
-        Refusal::Internal(message) => error(ErrorCode::InternalError, message),
+        // No code of the protocol says it either.
+        Refusal::Unserved(why) => error(ErrorCode::InternalError, why),
+        Refusal::Internal => error(ErrorCode::InternalError, "Internal error".to_owned()),
         // Whatever code the tool chose: the request was served.
         Refusal::Protocol { code, message, data } => {
             let mut error = ErrorObject::new(code, message);

@@ -73,7 +73,7 @@ impl Inner {
             return Err(Refusal::InvalidRequest("there is nothing here that carries a stream".to_owned()));
         };
         let Some(_place) = self.places.take(context.owner()) else {
-            return Err(Refusal::Internal("Too many subscriptions".to_owned()));
+            return Err(Refusal::Unserved("Too many subscriptions".to_owned()));
         };
         let mut tools = self.prepared.changes();
         // From here on no change is missed, also of what is acknowledged below.

@@ -35,8 +35,11 @@ pub(super) enum Refusal {
     TaskExpired,
     /// A poll that came earlier than it was told to, once too often.
     TooEarly(TooEarly),
-    /// A fault of ours; the text is fit for the client, the cause is in the log.
-    Internal(String),
+    /// Nothing is wrong with the request, and it is not served all the same: there is no room for it, the server ends,
+    /// or its role is another.
+    Unserved(String),
+    /// A fault of ours; the client learns nothing of it, the cause is in the log.
+    Internal,
     /// The tool itself ended with a protocol error.
     Protocol { code: i64, message: String, data: Option<RawJson> },
 }
@@ -45,7 +48,7 @@ impl Refusal {
     /// A fault of ours: the cause goes to the log, and the client learns nothing of it (C-95).
     pub(super) fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(error, "a request failed");
-        Self::Internal("Internal error".to_owned())
+        Self::Internal
     }
 }
 
@@ -72,12 +75,12 @@ impl From<EngineError> for Refusal {
             // As a task it could have asked.
             EngineErrorKind::InputUnavailable => Self::Capability(Box::new(capability::tasks())),
             EngineErrorKind::ShuttingDown | EngineErrorKind::TooManyTasks | EngineErrorKind::Busy => {
-                Self::Internal(error.message().to_owned())
+                Self::Unserved(error.message().to_owned())
             }
             // Whoever sends calls here has to be told, and not the log of each.
             EngineErrorKind::WrongRole => {
                 tracing::debug!("a call was refused, since this process takes none");
-                Self::Internal(error.message().to_owned())
+                Self::Unserved(error.message().to_owned())
             }
             _ => Self::internal(&error),
         }

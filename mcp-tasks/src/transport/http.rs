@@ -76,6 +76,7 @@ const MAX_HEAD: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
     allowed_origins: Vec<String>,
+    allowed_hosts: Vec<String>,
     message_limit: usize,
     loopback_hosts_only: bool,
     drain: Duration,
@@ -91,6 +92,7 @@ impl Default for HttpOptions {
     fn default() -> Self {
         Self {
             allowed_origins: Vec::new(),
+            allowed_hosts: Vec::new(),
             message_limit: DEFAULT_MESSAGE_LIMIT,
             loopback_hosts_only: false,
             drain: Duration::from_secs(5),
@@ -120,11 +122,19 @@ impl HttpOptions {
         self
     }
 
-    /// Refuses requests whose `Host` is not this machine. Right for a server on a loopback
-    /// address, wrong behind a proxy.
+    /// Refuses requests whose `Host` is neither this machine nor an [allowed one](Self::with_allowed_host): the guard
+    /// of a server on a loopback address against DNS rebinding. [`bind_http`] sets it on such an address.
     #[must_use]
     pub fn with_loopback_hosts_only(mut self) -> Self {
         self.loopback_hosts_only = true;
+        self
+    }
+
+    /// Lets requests to that `Host` in where only those to this machine are, as of a proxy on the same machine that
+    /// passes the client's on: the value as it is sent, with its port if it has one.
+    #[must_use]
+    pub fn with_allowed_host(mut self, host: impl Into<String>) -> Self {
+        self.allowed_hosts.push(host.into());
         self
     }
 
@@ -221,7 +231,8 @@ pub fn router(server: Server, options: HttpOptions) -> Router {
 }
 
 /// Binds an address, loopback or not as you say, for the endpoint at `/mcp`. Port 0 takes any; then
-/// [`BoundHttp::url`] says which.
+/// [`BoundHttp::url`] says which. On a loopback address, requests are refused whose `Host` is neither this machine nor
+/// one that [is allowed](HttpOptions::with_allowed_host).
 ///
 /// # Errors
 ///
@@ -434,7 +445,7 @@ fn is_from_here(headers: &HeaderMap, options: &HttpOptions) -> bool {
     let origin_is_fine =
         origins.iter().all(|origin| origin::is_allowed(&text(origin), &options.allowed_origins));
     let host_is_fine = !options.loopback_hosts_only
-        || headers.get(HOST).is_none_or(|host| origin::is_loopback_host(&text(host)));
+        || headers.get(HOST).is_none_or(|host| origin::is_host_allowed(&text(host), &options.allowed_hosts));
     origin_is_fine && host_is_fine
 }
 

@@ -80,6 +80,19 @@ async fn every_origin_and_host_has_to_be_one_that_is_let_in() {
     }
 }
 
+/// behind a proxy on the same machine, its host is let in as well, and no other.
+#[tokio::test]
+async fn a_host_that_was_named_is_let_in() {
+    let options = HttpOptions::default().with_allowed_host("tasks.example");
+    let address = listen(server().await, options).await;
+    for (host, status) in [("Tasks.example", 200), ("localhost", 200), ("tasks.example.evil", 403)] {
+        let request = String::from_utf8(call(&routed(b"echo"))).unwrap();
+        let request = request.replacen("Host: localhost", &format!("Host: {host}"), 1);
+        let response = send_bytes(address, request.as_bytes(), false).await.unwrap();
+        assert_eq!(response.status, status, "{host}");
+    }
+}
+
 /// P152: a head has a limit in size and in number, and the next connection is served.
 #[tokio::test]
 async fn a_head_that_is_too_large_is_refused() {

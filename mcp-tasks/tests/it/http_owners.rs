@@ -22,6 +22,7 @@ impl Authenticator for Tokens {
             Some(b"Bearer bob") => Ok(Owner::new("one", "bob")),
             Some(b"Bearer other alice") => Ok(Owner::new("two", "alice")),
             Some(b"Bearer banned") => Err(Denied::forbidden()),
+            Some(b"Bearer unknown yet") => Err(Denied::unavailable()),
             _ => Err(Denied::unauthorized(r#"Bearer realm="tasks""#)),
         }
     }
@@ -74,7 +75,9 @@ async fn foreign_task_is_byte_for_byte_an_unknown_one() {
 async fn request_without_credentials_is_refused_by_its_head() {
     let address = authenticated(server().await).await;
     let get = request(json!(1), "tasks/get", json!({"taskId": "tsk_unknown"}));
-    for (who, status, challenge) in [("mallory", 401, Some(r#"Bearer realm="tasks""#)), ("banned", 403, None)]
+    let challenged = Some(r#"Bearer realm="tasks""#);
+    for (who, status, challenge) in
+        [("mallory", 401, challenged), ("banned", 403, None), ("unknown yet", 503, None)]
     {
         let refused = as_(address, who, &get).await;
         assert_eq!((refused.status, refused.header("www-authenticate")), (status, challenge));

@@ -92,6 +92,12 @@ impl Denied {
         Self { status: StatusCode::FORBIDDEN, challenge: None }
     }
 
+    /// Status 503: it cannot be told now who it is, as when whoever knows cannot be reached. The client may try again.
+    #[must_use]
+    pub fn unavailable() -> Self {
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, challenge: None }
+    }
+
     pub(super) fn status(&self) -> StatusCode {
         self.status
     }

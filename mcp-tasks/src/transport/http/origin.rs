@@ -14,8 +14,13 @@ fn is_loopback_origin(origin: &str) -> bool {
     matches!(scheme, "http" | "https") && is_loopback_host(authority)
 }
 
+/// Whether a `Host` is this machine or a listed one.
+pub(super) fn is_host_allowed(host: &str, listed: &[String]) -> bool {
+    listed.iter().any(|allowed| allowed.eq_ignore_ascii_case(host)) || is_loopback_host(host)
+}
+
 /// Whether a host, with or without a port, names this machine.
-pub(super) fn is_loopback_host(authority: &str) -> bool {
+fn is_loopback_host(authority: &str) -> bool {
     let host = match authority.strip_prefix('[') {
         Some(rest) => {
             let Some((host, port)) = rest.split_once(']') else {
