@@ -172,8 +172,8 @@ pub use {schemars, serde};
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The example of the README, compiled.
-#[cfg(all(doctest, feature = "macros", feature = "stdio", feature = "sqlite"))]
+/// The examples of the README, compiled.
+#[cfg(all(doctest, feature = "macros", feature = "stdio", feature = "http", feature = "sqlite"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 

@@ -1,9 +1,10 @@
 //! The endpoint inside an application of one's own, whose middleware knows who its users are.
 //!
-//! Run `application 8000`. `http://127.0.0.1:8000/` is a page of the application; the endpoint is at `/mcp`, and takes
-//! requests with the header `Cookie: session=alice-session`, or `bob-session`. The same layer stands before pages and
-//! endpoint, and what it has found out about a request, it puts into its extensions, where `OwnerExtension` takes it:
-//! so the tool `whoami` says `example/alice`, and neither can reach a task of the other's.
+//! Run `cargo run -p mcp-tasks-examples --bin application -- 8000`. `http://127.0.0.1:8000/` is a page of the
+//! application; the endpoint is at `/mcp`, and takes requests with the header `Cookie: session=alice-session`, or
+//! `bob-session`. The same layer stands before pages and endpoint, and what it has found out about a request, it puts
+//! into its extensions, where `OwnerExtension` takes it: so the tool `whoami` says `example/alice`, and neither can
+//! reach a task of the other's.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Callers who cannot reach each other's tasks, and a tool with which each lists their own.
 //!
-//! Run `owners 8000`, and call `export` and then `my_tasks` at `http://127.0.0.1:8000/mcp` with the header
-//! `Authorization: Bearer alice-token`, then with `bob-token`: Bob's list is empty, and with the id of Alice's task he
-//! gets what he gets for an id that never was. The protocol has no method that lists tasks, so a history is a tool,
-//! with the filters that make sense for it.
+//! Run `cargo run -p mcp-tasks-examples --bin owners -- 8000`, and call `export` and then `my_tasks` at
+//! `http://127.0.0.1:8000/mcp` with the header `Authorization: Bearer alice-token`, then with `bob-token`: Bob's list
+//! is empty, and with the id of Alice's task he gets what he gets for an id that never was. The protocol has no method
+//! that lists tasks, so a history is a tool, with the filters that make sense for it.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::{future::pending, sync::OnceLock, time::Duration};

@@ -1,11 +1,11 @@
 //! Questions of every kind, several at once, and progress on the way.
 //!
-//! Run `questions 8000` and call `set_up` at `http://127.0.0.1:8000/mcp`, as a client that can show forms and web pages
-//! and has a model: as a task it becomes `input_required` with two questions, and when both are answered with one for
-//! the model. A client that knows no tasks gets the same questions in the answer of its call, and with a
-//! `progressToken` it hears how far things are.
+//! Run `cargo run -p mcp-tasks-examples --bin questions -- 8000` and call `set_up` at `http://127.0.0.1:8000/mcp`, as a
+//! client that can show forms and web pages and has a model: as a task it becomes `input_required` with two questions,
+//! and when both are answered with one for the model. A client that knows no tasks gets the same questions in the
+//! answer of its call, and with a `progressToken` it hears how far things are.
 //!
-//! A client that declares roots as well is asked for them; to one that does not, the tool does without.
+//! A second tool, `folders`, asks a client that declares roots for them, and another one in a form.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::future::pending;
