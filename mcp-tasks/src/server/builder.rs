@@ -209,9 +209,10 @@ impl ServerBuilder {
     }
 
     /// How many polls an owner may make in a minute before it is time for them: earlier than `pollIntervalMs` after the
-    /// last answer to a poll of that task, the first of which is never early, or of what is no task of theirs. Zero is taken for one; no limit, unless set. Over
-    /// HTTP what goes beyond is refused with status 429 and `Retry-After`, and with -32603 and `retryAfterMs` in the
-    /// body; on streams, where a client is its own process, everything is answered (C-40).
+    /// last answer to a poll of that task, the first of which is never early, or of what is no task of theirs. Zero is
+    /// taken for one; no limit, unless set. Over HTTP what goes beyond is refused with status 429 and `Retry-After`,
+    /// and with -32603 and `retryAfterMs` in the body; on streams, where a client is its own process, everything is
+    /// answered (C-40).
     ///
     /// Whoever waits between two polls as long as they were told is never refused, however many tasks they have. There
     /// are clients that begin with short waits after each answer that they give, so that a minute should have room for
