@@ -178,7 +178,7 @@ fn check_answer<T: DeserializeOwned>(response: &RawJson) -> Result<(), String> {
     reason = "a body must decide about all three; a fourth is a change of the protocol"
 )]
 pub enum Answer<T> {
-    /// The filled-in form.
+    /// The filled-in form; nothing where there was none to fill in.
     Accept(T),
     /// The person said no.
     Decline,

@@ -33,6 +33,15 @@ fn refused(record: &TaskRecord, event: Event) -> IllegalReason {
     apply(record, event, &at(START + 10)).unwrap_err().reason
 }
 
+/// Two questions in one event.
+fn ask_both(token: u64, one: &str, other: &str) -> Event {
+    let (mut both, more) = (ask(token, one), ask(token, other));
+    if let (Event::Ask { inputs, .. }, Event::Ask { inputs: more, .. }) = (&mut both, more) {
+        inputs.extend(more);
+    }
+    both
+}
+
 fn ask(token: u64, key: &str) -> Event {
     let request = RawJson::from_text(r#"{"method":"elicitation/create"}"#).unwrap();
     Event::Ask { token, inputs: vec![InputRecord::new(key, request, "print")] }
@@ -266,7 +275,11 @@ fn any_event() -> impl Strategy<Value = Event> {
     let key = prop::sample::select(vec!["a", "b", "c"]);
     prop_oneof![
         (token.clone(), "[ab]").prop_map(|(token, message)| Event::Status { token, message }),
+        (token.clone(), -1.0..3.0_f64, prop::option::of("[ab]")).prop_map(|(token, done, message)| {
+            Event::Progress { token, progress: Progress::new(done, None), message }
+        }),
         (token.clone(), key.clone()).prop_map(|(token, key)| ask(token, key)),
+        (token.clone(), key.clone(), key.clone()).prop_map(|(token, one, other)| ask_both(token, one, other)),
         (token.clone(), key.clone()).prop_map(|(token, key)| Event::Withdraw { token, key: key.to_owned() }),
         key.prop_map(answer),
         Just(CANCEL),
@@ -306,6 +319,10 @@ proptest! {
             prop_assert!(next.created_at == record.created_at);
             prop_assert!(next.fence >= record.fence && next.attempt >= record.attempt);
             prop_assert!(next.inputs.len() >= record.inputs.len());
+            if let Some(before) = &record.progress {
+                let now = next.progress.as_ref().map(|now| now.progress);
+                prop_assert!(now.is_some_and(|now| now >= before.progress), "progress was taken back");
+            }
             for (index, input) in next.inputs.iter().enumerate() {
                 prop_assert!(next.inputs[..index].iter().all(|other| other.key != input.key), "a key twice");
                 if let Some(before) = record.inputs.get(index) {
