@@ -4,12 +4,12 @@
 //! and what has a place are never more than there may be, however long counting and storing take.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_tasks_types::{JsonKind, Map, RawJson, RawObject};
-use tokio::sync::watch;
 
 use super::core::Core;
+use super::watched::Watched;
 use crate::digest;
 use crate::error::{EngineError, EngineErrorKind};
 use crate::owner::Owner;
@@ -42,9 +42,7 @@ struct Owners {
 /// The live tasks of an owner, or of all owners.
 #[derive(Debug, Default)]
 struct Tally {
-    numbers: Mutex<Numbers>,
-    /// The number of those, for whoever waits for it.
-    ended: watch::Sender<u64>,
+    numbers: Watched<Numbers>,
     /// Held by whoever counts.
     counting: tokio::sync::Mutex<()>,
 }
@@ -112,11 +110,6 @@ impl Numbers {
 }
 
 impl Tally {
-    fn numbers(&self) -> MutexGuard<'_, Numbers> {
-        // Plain numbers, which no panic leaves half changed.
-        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts what is in the store, unless somebody has done so since there were so many counts.
     async fn count(
         &self,
@@ -126,24 +119,23 @@ impl Tally {
         before: u64,
     ) -> Result<(), StoreError> {
         let _alone = self.counting.lock().await;
-        let (begun, failed, being_stored) = {
-            let numbers = self.numbers();
-            if numbers.counts > before {
-                return Ok(());
-            }
-            (numbers.begun, numbers.failed, numbers.being_stored())
+        let known = |numbers: &Numbers| {
+            (numbers.counts <= before).then(|| (numbers.begun, numbers.failed, numbers.being_stored()))
         };
+        let Some((begun, failed, being_stored)) = self.numbers.read(known) else { return Ok(()) };
         let at = core.clock.now_millis();
         let live = core.store.count_live(owner, limit).await?;
-        let mut numbers = self.numbers();
-        // What was being stored in that time may be in the count or not.
-        let begun = usize::try_from(numbers.begun - begun).unwrap_or(usize::MAX);
-        let failed = usize::try_from(numbers.failed - failed).unwrap_or(usize::MAX);
-        let unsure = being_stored.saturating_add(begun).saturating_sub(failed);
-        numbers.at = at;
-        numbers.counts += 1;
-        numbers.least = live.saturating_add(numbers.waiting);
-        numbers.most = numbers.least.saturating_add(unsure);
+        self.numbers.change(|numbers| {
+            // What was being stored in that time may be in the count or not.
+            let begun = usize::try_from(numbers.begun - begun).unwrap_or(usize::MAX);
+            let failed = usize::try_from(numbers.failed - failed).unwrap_or(usize::MAX);
+            let unsure = being_stored.saturating_add(begun).saturating_sub(failed);
+            numbers.at = at;
+            numbers.counts += 1;
+            numbers.least = live.saturating_add(numbers.waiting);
+            numbers.most = numbers.least.saturating_add(unsure);
+            false
+        });
         Ok(())
     }
 
@@ -154,12 +146,8 @@ impl Tally {
         owner: Option<&Owner>,
         limit: usize,
     ) -> Result<(), StoreError> {
-        let (begun, counts) = {
-            let numbers = self.numbers();
-            (numbers.begun, numbers.counts)
-        };
-        // The sender is in `self`; waiting cannot fail.
-        let _ = self.ended.subscribe().wait_for(|ended| *ended >= begun).await;
+        let (begun, counts) = self.numbers.read(|numbers| (numbers.begun, numbers.counts));
+        self.numbers.wait(|numbers| (numbers.ended >= begun).then_some(())).await;
         self.count(core, owner, limit, counts).await
     }
 }
@@ -212,13 +200,10 @@ impl Place {
 
     fn change(&self, change: impl Fn(&mut Numbers)) {
         for tally in &self.tallies {
-            let mut numbers = tally.numbers();
-            change(&mut numbers);
-            tally.ended.send_if_modified(|ended| {
-                let is_new = *ended != numbers.ended;
-                *ended = numbers.ended;
-                // Waking nobody costs as much as waking somebody.
-                is_new && tally.ended.receiver_count() > 0
+            tally.numbers.change(|numbers| {
+                let ended = numbers.ended;
+                change(numbers);
+                numbers.ended != ended
             });
         }
     }
@@ -250,7 +235,9 @@ impl Census {
             return Arc::clone(tally);
         }
         if owners.tallies.len() >= owners.sweep_at.max(MAX_COUNTS) {
-            owners.tallies.retain(|_, tally| Arc::strong_count(tally) > 1 || tally.numbers().is_fresh(now));
+            owners.tallies.retain(|_, tally| {
+                Arc::strong_count(tally) > 1 || tally.numbers.read(|numbers| numbers.is_fresh(now))
+            });
             if owners.tallies.len() >= MAX_COUNTS {
                 owners.tallies.retain(|_, tally| Arc::strong_count(tally) > 1);
             }
@@ -267,28 +254,33 @@ impl Core {
         let (of_owner, of_all) = (self.settings.max_tasks_of_owner, self.settings.max_tasks);
         let all = &self.census.all;
         let own = self.census.tally_of(owner, self.clock.now_millis());
-        let before = (own.numbers().counts, all.numbers().counts);
+        let before = (own.numbers.read(|own| own.counts), all.numbers.read(|all| all.counts));
         let mut waits = 0;
         loop {
             let now = self.clock.now_millis();
-            let verdicts = {
-                let (mut own_numbers, mut all_numbers) = (own.numbers(), all.numbers());
-                let verdicts = (
-                    own_numbers.verdict(of_owner, now, before.0, true),
-                    all_numbers.verdict(of_all, now, before.1, false),
-                );
-                if let (Verdict::Room, Verdict::Room) = verdicts {
-                    for numbers in [&mut *own_numbers, &mut *all_numbers] {
-                        numbers.most += 1;
-                        numbers.least += 1;
-                        numbers.waiting += 1;
+            let mut verdicts = (Verdict::Uncounted, Verdict::Uncounted);
+            own.numbers.change(|own| {
+                all.numbers.change(|all| {
+                    verdicts = (
+                        own.verdict(of_owner, now, before.0, true),
+                        all.verdict(of_all, now, before.1, false),
+                    );
+                    if let (Verdict::Room, Verdict::Room) = verdicts {
+                        for numbers in [own, all] {
+                            numbers.most += 1;
+                            numbers.least += 1;
+                            numbers.waiting += 1;
+                        }
                     }
+                    false
+                });
+                false
+            });
+            match verdicts {
+                (Verdict::Room, Verdict::Room) => {
                     let tallies = [Arc::clone(&own), Arc::clone(all)];
                     return Ok(Place { tallies, stage: Stage::Waiting });
                 }
-                verdicts
-            };
-            match verdicts {
                 (Verdict::Uncounted, _) => own.count(self, Some(owner), of_owner, before.0).await?,
                 (Verdict::Unsure, _) if waits < MAX_WAITS => {
                     waits += 1;
