@@ -564,7 +564,8 @@ fn in_short(text: &str) -> &str {
 async fn to_the_end<T: Send + 'static>(
     operation: impl Future<Output = Result<T, EngineError>> + Send + 'static,
 ) -> Result<T, EngineError> {
-    let done = tokio::spawn(operation.instrument(tracing::Span::current()));
+    // It is large, and spawning moves it about.
+    let done = tokio::spawn(Box::pin(operation.instrument(tracing::Span::current())));
     done.await.unwrap_or_else(|err| Err(EngineError::internal(err)))
 }
 

@@ -49,11 +49,12 @@ impl Drop for Body {
 /// Starts the body and, in a task of its own, its supervisor.
 pub(super) fn start(run: Arc<Run>, registration: Registration, arguments: RawObject) {
     let body = spawn_body(&run, arguments);
-    tokio::spawn(async move {
+    // It is large, and spawning moves it about.
+    tokio::spawn(Box::pin(async move {
         let end = drive_surely(&run, body).await;
         settle_surely(&run, end).await;
         drop(registration);
-    });
+    }));
 }
 
 /// The same for a call that may end before it is a task; its end is then told instead of recorded.

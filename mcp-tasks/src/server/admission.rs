@@ -66,13 +66,16 @@ pub(super) fn admit(
 
 /// A handshake of an older revision is told what is spoken here.
 fn step_3_era(request: &Request<'_>, headers: Option<&ReceivedHeaders>) -> Result<(), Refusal> {
+    if request.method != "initialize" {
+        return Ok(());
+    }
     let modern_meta = request
         .params
         .get("_meta")
         .and_then(|meta| Members::read(meta.get()).ok())
         .is_some_and(|meta| meta.get(meta_key::PROTOCOL_VERSION).is_some());
     let modern_headers = headers.is_some_and(|headers| headers.method != Received::Absent);
-    if request.method == "initialize" && !modern_meta && !modern_headers {
+    if !modern_meta && !modern_headers {
         return Err(match headers {
             Some(_) => Refusal::LegacyHandshake,
             None => Refusal::Method("initialize".to_owned()),

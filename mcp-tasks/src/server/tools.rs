@@ -125,7 +125,21 @@ impl Inner {
             return Err(Refusal::Capability(Box::new(missing)));
         }
 
+        let is_task = becomes_a_task(definition, capabilities);
+        let asks_before = asks_before_task(definition);
         let arguments = params.arguments.unwrap_or_else(RawObject::empty);
+        let new_task = |name, arguments| {
+            let mut task = NewTask::new(owner.clone(), name, arguments);
+            task.caller.clone_from(&caller);
+            if !definition.inputs().is_empty() {
+                task.can_be_asked = Some(capability::all_that_can_be_asked(capabilities));
+            }
+            task
+        };
+        if is_task && !asks_before && params.request_state.is_none() {
+            // Its client does not call again, so that nothing has to tell this call from others.
+            return self.begin_task(new_task(params.name, arguments)).await;
+        }
         let origin = Origin::new(owner, TOOLS_CALL, &params.name, &arguments);
         let state = match &params.request_state {
             Some(state) => Some(self.states.open(state, &origin, self.engine.now_millis())?),
@@ -144,14 +158,8 @@ impl Inner {
         };
 
         let is_retry = before.is_some();
-        let is_task = becomes_a_task(definition, capabilities);
-        let asks_before = asks_before_task(definition);
         let round_ms = self.engine.round_ms(definition);
-        let mut task = NewTask::new(owner.clone(), params.name, arguments);
-        task.caller.clone_from(&caller);
-        if !definition.inputs().is_empty() {
-            task.can_be_asked = Some(capability::all_that_can_be_asked(capabilities));
-        }
+        let mut task = new_task(params.name, arguments);
         if asks_before {
             let (nonce, mut answers, expires_at) = match before {
                 Some(before) => before,
@@ -180,13 +188,7 @@ impl Inner {
             task.once = is_task.then_some(nonce);
         }
         if is_task {
-            return match self.engine.call(task).await {
-                Ok(Called::Task(record)) => {
-                    RawObject::new(&self.handle(&record)).map_err(|error| Refusal::internal(&error))
-                }
-                Ok(Called::Ended(outcome)) => answered(outcome),
-                Err(error) => self.not_called(error),
-            };
+            return self.begin_task(task).await;
         }
         let round = match self.engine.call_in_rounds(task).await {
             Ok(round) if is_retry => round,
@@ -203,6 +205,17 @@ impl Inner {
             self.engine.give_up_call(&id).await;
         }
         answer
+    }
+
+    /// What a call that may become a task is answered with.
+    async fn begin_task(&self, task: NewTask) -> Result<RawObject, Refusal> {
+        match self.engine.call(task).await {
+            Ok(Called::Task(record)) => {
+                RawObject::new(&self.handle(&record)).map_err(|error| Refusal::internal(&error))
+            }
+            Ok(Called::Ended(outcome)) => answered(outcome),
+            Err(error) => self.not_called(error),
+        }
     }
 
     /// Goes on with answers that came with the call itself, as from a client that knows what the tool asks. Those that
