@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::http_client::{listen, post, post_with};
 use crate::http_events::Events;
 use crate::http_owners::{as_, authenticated};
-use crate::server_harness::{TASKS, all_capabilities, request, request_declaring, server};
+use crate::server_harness::{TASKS, all_capabilities, reaches_status, request, request_declaring, server};
 
 /// A way to a server.
 pub(crate) enum Way {
@@ -149,16 +149,10 @@ async fn whole_run(server: &Server, way: &mut Way) -> Vec<Value> {
     let get = request(json!(4), "tasks/get", json!({"taskId": id}));
     sent.extend(created);
     let mut until = async |way: &mut Way, status: &str| {
-        for _ in 0..10_000 {
-            let snapshot = way.ask(&get).await;
-            let is_there = snapshot[0]["result"]["status"] == status;
-            sent.extend(snapshot);
-            if is_there {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
-        panic!("the task does not become {status}");
+        reaches_status(server, &id, status).await;
+        let snapshot = way.ask(&get).await;
+        assert_eq!(snapshot[0]["result"]["status"], status, "{snapshot:?}");
+        sent.extend(snapshot);
     };
     until(way, "input_required").await;
     let updated =

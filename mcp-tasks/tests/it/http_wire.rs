@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     http_client::{listen, post, post_with, send, send_bytes},
-    server_harness::{VERSION, request, request_declaring, server},
+    server_harness::{VERSION, reaches_status, request, request_declaring, server},
 };
 
 ///
@@ -158,19 +158,16 @@ async fn ids_of_different_clients_have_nothing_to_do_with_each_other() {
 /// takes.
 #[tokio::test]
 async fn a_task_is_followed_over_any_number_of_connections() {
-    let address = listen(server().await, HttpOptions::default()).await;
+    let server = server().await;
+    let address = listen(server.clone(), HttpOptions::default()).await;
     let params = json!({"name": "report", "arguments": {"size": "small"}});
     let created = post(address, &request(json!(1), "tools/call", params)).await.json();
     let id = &created["result"]["taskId"];
     let poll = request(json!(2), "tasks/get", json!({"taskId": id}));
-    let mut polls = 0;
-    loop {
+    reaches_status(&server, id, "input_required").await;
+    for _ in 0..3 {
         let snapshot = post(address, &poll).await.json();
-        if snapshot["result"]["status"] == "input_required" {
-            break;
-        }
-        polls += 1;
-        assert!(polls < 10_000, "{snapshot}");
+        assert_eq!(snapshot["result"]["status"], "input_required", "{snapshot}");
     }
 }
 

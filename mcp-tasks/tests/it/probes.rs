@@ -13,8 +13,8 @@ use crate::http_client::{listen, post, send};
 use crate::http_events::{Events, subscribe};
 use crate::http_owners::{as_, authenticated};
 use crate::server_harness::{
-    Approval, TASKS, VERSION, add, all_capabilities, broken, endless, job, report, request,
-    request_declaring, server,
+    Approval, TASKS, VERSION, add, all_capabilities, broken, endless, job, reaches_status, report, request,
+    request_declaring, server, until_task,
 };
 
 /// Asks the same twice.
@@ -30,6 +30,7 @@ async fn twice(
 }
 
 struct Probe {
+    server: Server,
     address: SocketAddr,
     clock: Arc<ManualClock>,
 }
@@ -49,7 +50,12 @@ impl Probe {
             .build()
             .await
             .unwrap();
-        Self { address: listen(server, HttpOptions::default()).await, clock }
+        Self::of(server, clock).await
+    }
+
+    async fn of(server: Server, clock: Arc<ManualClock>) -> Self {
+        let address = listen(server.clone(), HttpOptions::default()).await;
+        Self { server, address, clock }
     }
 
     /// Status, code and body of an answer.
@@ -82,13 +88,10 @@ impl Probe {
     }
 
     async fn until(&self, id: &Value, status: &str) -> Value {
-        for _ in 0..10_000 {
-            let snapshot = self.get(id).await;
-            if snapshot["status"] == status {
-                return snapshot;
-            }
-        }
-        panic!("the task does not become {status}")
+        reaches_status(&self.server, id, status).await;
+        let snapshot = self.get(id).await;
+        assert_eq!(snapshot["status"], status, "{snapshot}");
+        snapshot
     }
 
     /// A task that waits for an answer to `approve_outline`.
@@ -314,12 +317,12 @@ async fn keys_are_used_once_and_answers_that_come_late_are_ignored() {
     let yes = accepted(json!({"approved": true}));
     let no = accepted(json!({"approved": false}));
     probe.acknowledged("tasks/update", answers(&id, json!({"sure": yes}))).await;
-    let second = loop {
-        let keys = keys(&probe.until(&id, "input_required").await);
-        if keys != first {
-            break keys;
-        }
-    };
+    until_task(&probe.server, id.as_str().unwrap(), |record| {
+        record.outstanding().any(|input| input.key != first[0])
+    })
+    .await;
+    let second = keys(&probe.get(&id).await);
+    assert!(!second.contains(&first[0]), "{second:?}");
     assert_eq!(second.len(), 1);
     // Again, under the key that was answered.
     let before = probe.get(&id).await;
@@ -369,20 +372,20 @@ async fn lifetime_counts_from_the_creation_and_its_end_is_told() {
 /// C-97, C-92: 128 random bits, and no two alike among many that were made at once.
 #[tokio::test]
 async fn ids_cannot_be_guessed_and_calls_at_once_do_not_meet() {
-    let address = listen(server().await, HttpOptions::default()).await;
+    let server = server().await;
+    let address = listen(server.clone(), HttpOptions::default()).await;
     let calls = (0..50_u32).map(|number| {
+        let server = server.clone();
         tokio::spawn(async move {
             let arguments = json!({"left": number, "right": 1_000});
             let call = request(json!(1), "tools/call", json!({"name": "add", "arguments": arguments}));
             let created = post(address, &call).await.json()["result"].clone();
             let get = request(json!(1), "tasks/get", json!({"taskId": created["taskId"]}));
-            loop {
-                let snapshot = post(address, &get).await.json()["result"].clone();
-                if snapshot["status"] == "completed" {
-                    assert_eq!(snapshot["result"]["content"][0]["text"], (number + 1_000).to_string());
-                    return created["taskId"].as_str().unwrap().to_owned();
-                }
-            }
+            reaches_status(&server, &created["taskId"], "completed").await;
+            let snapshot = post(address, &get).await.json()["result"].clone();
+            assert_eq!(snapshot["status"], "completed", "{snapshot}");
+            assert_eq!(snapshot["result"]["content"][0]["text"], (number + 1_000).to_string());
+            created["taskId"].as_str().unwrap().to_owned()
         })
     });
     let mut ids = std::collections::BTreeSet::new();
@@ -442,16 +445,14 @@ async fn task_is_there_after_a_restart() {
         let store = SqliteStore::open(folder.path().join("tasks.db")).await.unwrap();
         Server::builder("restarted", "1").store(store).tool::<report>().tool::<add>().build().await.unwrap()
     };
-    let server = begin().await;
-    let address = listen(server.clone(), HttpOptions::default()).await;
-    let probe = Probe { address, clock: Arc::default() };
+    let probe = Probe::of(begin().await, Arc::default()).await;
     let waiting = probe.waiting().await;
     let done = probe.create("add", json!({"left": 1, "right": 2})).await;
     let completed = probe.until(&done, "completed").await;
-    server.shutdown().await;
-    drop(server);
+    probe.server.shutdown().await;
+    drop(probe);
 
-    let probe = Probe { address: listen(begin().await, HttpOptions::default()).await, clock: Arc::default() };
+    let probe = Probe::of(begin().await, Arc::default()).await;
     assert_eq!(probe.get(&done).await["result"], completed["result"]);
     probe.until(&waiting, "input_required").await;
     let good = json!({"approve_outline": accepted(json!({"approved": true}))});

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_tasks::testing::ManualClock;
 use mcp_tasks::transport::http::HttpOptions;
-use mcp_tasks::{Answer, Input, Server, TaskContext, ToolError, task_tool};
+use mcp_tasks::{Answer, Input, Server, TaskContext, TaskRecord, ToolError, task_tool};
 use serde_json::{Value, json};
 
 use crate::every_transport::Way;
@@ -13,9 +13,10 @@ use crate::http_client::{listen, post, send};
 use crate::http_events::{Events, subscribe};
 use crate::http_owners::{as_, authenticated};
 use crate::server_harness::{
-    Approval, VERSION, add, broken, endless, job, report, request, request_declaring, server,
+    Approval, VERSION, add, broken, endless, job, reaches_status, report, request, request_declaring, server,
+    until_task,
 };
-use crate::support::{count, pass};
+use crate::support::{count, outstanding, pass};
 
 /// Asks two things at once.
 #[task_tool(ttl = "15m")]
@@ -59,16 +60,17 @@ async fn asking() -> Server {
 
 /// A task of a tool, over one transport.
 struct Asked<'a> {
+    server: &'a Server,
     way: &'a mut Way,
     id: Value,
 }
 
 impl<'a> Asked<'a> {
-    async fn create(way: &'a mut Way, tool: &str, arguments: Value) -> Self {
+    async fn create(server: &'a Server, way: &'a mut Way, tool: &str, arguments: Value) -> Self {
         let call = json!({"name": tool, "arguments": arguments});
         let created = way.answer(&request(json!(1), "tools/call", call)).await;
         assert_eq!(created["result"]["resultType"], "task", "{created}");
-        Self { way, id: created["result"]["taskId"].clone() }
+        Self { server, way, id: created["result"]["taskId"].clone() }
     }
 
     async fn get(&mut self) -> Value {
@@ -76,24 +78,22 @@ impl<'a> Asked<'a> {
         self.way.answer(&get).await["result"].clone()
     }
 
-    async fn until(&mut self, holds: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..10_000 {
-            let snapshot = self.get().await;
-            if holds(&snapshot) {
-                return snapshot;
-            }
-            tokio::task::yield_now().await;
-        }
-        panic!("it does not come to that: {}", self.get().await)
+    async fn until(&mut self, wanted: impl FnMut(&TaskRecord) -> bool) -> Value {
+        until_task(self.server, self.id.as_str().unwrap(), wanted).await;
+        self.get().await
     }
 
     /// Waits until exactly these keys are asked for.
     async fn asks(&mut self, keys: &[&str]) -> Value {
-        self.until(|snapshot| asked_for(snapshot) == keys).await
+        let snapshot = self.until(|record| outstanding(record) == keys).await;
+        assert_eq!(asked_for(&snapshot), keys, "{snapshot}");
+        snapshot
     }
 
     async fn status(&mut self, status: &str) -> Value {
-        self.until(|snapshot| snapshot["status"] == status).await
+        let snapshot = self.until(|record| record.state.name() == status).await;
+        assert_eq!(snapshot["status"], status, "{snapshot}");
+        snapshot
     }
 
     async fn text(&mut self) -> String {
@@ -125,8 +125,8 @@ fn approved(yes: bool) -> Value {
 /// A body asks in a task, in the answer of a call where there is none, and goes on with what it was told.
 #[tokio::test]
 async fn p071_questions_are_set_by_bodies_and_seen_by_clients() {
-    for (name, _, mut way) in Way::to(asking).await {
-        let mut task = Asked::create(&mut way, "report", json!({"size": "small"})).await;
+    for (name, server, mut way) in Way::to(asking).await {
+        let mut task = Asked::create(&server, &mut way, "report", json!({"size": "small"})).await;
         let waiting = task.asks(&["approve_outline"]).await;
         assert_eq!(waiting["status"], "input_required", "{name}");
         task.give(json!({"approve_outline": approved(true)})).await;
@@ -149,8 +149,8 @@ async fn p071_questions_are_set_by_bodies_and_seen_by_clients() {
 /// P075: an acknowledged answer has had its effect, at once, and the first one to a key stays.
 #[tokio::test]
 async fn p072_no_answer_is_acknowledged_in_vain() {
-    for (name, _, mut way) in Way::to(asking).await {
-        let mut task = Asked::create(&mut way, "both", json!({})).await;
+    for (name, server, mut way) in Way::to(asking).await {
+        let mut task = Asked::create(&server, &mut way, "both", json!({})).await;
         task.asks(&["left", "right"]).await;
         task.give(json!({"left": approved(true)})).await;
         let snapshot = task.get().await;
@@ -170,7 +170,7 @@ async fn p072_no_answer_is_acknowledged_in_vain() {
 #[tokio::test]
 async fn p076_a_task_that_waits_for_a_person_is_cancelled_at_once() {
     for (name, server, mut way) in Way::to(asking).await {
-        let mut task = Asked::create(&mut way, "both", json!({})).await;
+        let mut task = Asked::create(&server, &mut way, "both", json!({})).await;
         task.asks(&["left", "right"]).await;
         let cancel = request(json!(4), "tasks/cancel", json!({"taskId": task.id}));
         assert_eq!(task.way.answer(&cancel).await["result"]["resultType"], "complete", "{name}");
@@ -184,17 +184,17 @@ async fn p076_a_task_that_waits_for_a_person_is_cancelled_at_once() {
 
 #[tokio::test]
 async fn p077_each_statement_runs_once_however_often_a_body_asks() {
-    for (name, _, mut way) in Way::to(asking).await {
+    for (name, server, mut way) in Way::to(asking).await {
         for questions in [1_usize, 2] {
             let counter = format!("p077 over {name} {questions}");
             let arguments = json!({"counter": counter, "questions": questions});
-            let mut task = Asked::create(&mut way, "counted", arguments).await;
+            let mut task = Asked::create(&server, &mut way, "counted", arguments).await;
             for round in 0..questions {
-                let waiting = task.until(|snapshot| asked_for(snapshot).len() == 1).await;
+                let waiting = task.until(|record| outstanding(record).len() == 1).await;
                 assert_eq!(count(&counter), round + 1, "{name}");
                 let key = asked_for(&waiting)[0].to_owned();
                 task.give(json!({&key: approved(true)})).await;
-                task.until(|snapshot| !asked_for(snapshot).contains(&key.as_str())).await;
+                task.until(|record| !outstanding(record).contains(&key.as_str())).await;
             }
             assert_eq!(task.text().await, (questions + 2).to_string(), "{name}");
         }
@@ -203,8 +203,8 @@ async fn p077_each_statement_runs_once_however_often_a_body_asks() {
 
 #[tokio::test]
 async fn p079_an_update_that_answers_nothing_resumes_nothing() {
-    for (name, _, mut way) in Way::to(asking).await {
-        let mut task = Asked::create(&mut way, "both", json!({})).await;
+    for (name, server, mut way) in Way::to(asking).await {
+        let mut task = Asked::create(&server, &mut way, "both", json!({})).await;
         task.asks(&["left", "right"]).await;
         task.give(json!({"left": approved(true)})).await;
         let waiting = task.get().await;
@@ -221,13 +221,13 @@ async fn p079_an_update_that_answers_nothing_resumes_nothing() {
 
 #[tokio::test]
 async fn p080_accepted_declined_and_dismissed_are_three_answers_and_bad_content_is_none() {
-    for (name, _, mut way) in Way::to(asking).await {
+    for (name, server, mut way) in Way::to(asking).await {
         for (answer, said) in [
             (approved(true), "true"),
             (json!({"action": "decline"}), "declined"),
             (json!({"action": "cancel"}), "dismissed"),
         ] {
-            let mut task = Asked::create(&mut way, "both", json!({})).await;
+            let mut task = Asked::create(&server, &mut way, "both", json!({})).await;
             let waiting = task.asks(&["left", "right"]).await;
             for bad in [
                 json!({"action": "accept"}),
@@ -300,8 +300,8 @@ async fn p084_rights_are_looked_at_for_each_request() {
 /// Each request says which task it asked about by its own id, so that no error has to.
 #[tokio::test]
 async fn p085_errors_of_many_polls_at_once_are_told_apart_by_their_ids() {
-    for (name, _, mut way) in Way::to(asking).await {
-        let known = Asked::create(&mut way, "endless", json!({})).await.id;
+    for (name, server, mut way) in Way::to(asking).await {
+        let known = Asked::create(&server, &mut way, "endless", json!({})).await.id;
         let polls = (0..20).map(|number| {
             let id = if number % 4 == 0 { json!(format!("tsk_{number}")) } else { known.clone() };
             request(json!(format!("poll {number}")), "tasks/get", json!({"taskId": id}))
@@ -363,7 +363,8 @@ async fn p111_a_notice_is_what_a_poll_would_have_been_told() {
         .tool::<broken>()
         .tool::<report>()
         .tool::<endless>();
-    let address = listen(server.build().await.unwrap(), HttpOptions::default()).await;
+    let server = server.build().await.unwrap();
+    let address = listen(server.clone(), HttpOptions::default()).await;
     let arguments = json!({"left": 1, "right": 2, "size": "small"});
     for (tool, status) in [
         ("add", "completed"),
@@ -378,13 +379,8 @@ async fn p111_a_notice_is_what_a_poll_would_have_been_told() {
             post(address, &request(json!(1), "tasks/cancel", json!({"taskId": id}))).await;
         }
         let get = request(json!(1), "tasks/get", json!({"taskId": id}));
-        let mut polled = Value::Null;
-        for _ in 0..10_000 {
-            polled = post(address, &get).await.json()["result"].clone();
-            if polled["status"] == status {
-                break;
-            }
-        }
+        reaches_status(&server, &id, status).await;
+        let mut polled = post(address, &get).await.json()["result"].clone();
         let mut events = Events::open(address, &subscribe(json!(9), json!({"taskIds": [id]}))).await;
         assert_eq!(events.next().await.unwrap()["params"]["notifications"], json!({"taskIds": [id]}));
         let mut told = events.next().await.unwrap();

@@ -9,11 +9,14 @@ use mcp_tasks::transport::stdio::StdioOptions;
 use serde_json::{Value, json};
 
 use crate::http_client::{listen, post, post_with, send};
-use crate::server_harness::{TASKS, VERSION, all_capabilities, meta, request, request_declaring, server};
+use crate::server_harness::{
+    TASKS, VERSION, all_capabilities, meta, reaches_status, request, request_declaring, server,
+};
 use crate::stdio_wire::Connection;
 
 /// One server behind both transports.
 struct Both {
+    server: Server,
     address: SocketAddr,
     stdio: Connection,
 }
@@ -21,7 +24,8 @@ struct Both {
 impl Both {
     async fn of(server: Server) -> Self {
         let address = listen(server.clone(), HttpOptions::default()).await;
-        Self { address, stdio: Connection::to(server, StdioOptions::default()) }
+        let stdio = Connection::to(server.clone(), StdioOptions::default());
+        Self { server, address, stdio }
     }
 
     async fn open() -> Self {
@@ -57,13 +61,10 @@ impl Both {
     }
 
     async fn until(&self, id: &Value, status: &str) -> Value {
-        for _ in 0..10_000 {
-            let snapshot = post(self.address, &get(id)).await.json();
-            if snapshot["result"]["status"] == status {
-                return snapshot["result"].clone();
-            }
-        }
-        panic!("the task does not become {status}")
+        reaches_status(&self.server, id, status).await;
+        let snapshot = post(self.address, &get(id)).await.json();
+        assert_eq!(snapshot["result"]["status"], status, "{snapshot}");
+        snapshot["result"].clone()
     }
 }
 

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use mcp_tasks::{
-    Answer, Input, Server, TaskContext, ToolError,
+    Answer, Input, Server, TaskContext, TaskRecord, ToolError,
     server::routing::ReceivedHeaders,
     server::{Incoming, RequestContext},
     task_tool, tool_type,
+    types::TaskId,
 };
 use serde_json::{Value, json};
 
@@ -186,18 +187,23 @@ pub(crate) async fn create(server: &Server, tool: &str, arguments: Value) -> Str
     created["taskId"].as_str().unwrap().to_owned()
 }
 
-/// Asks until the task has this status.
+/// Waits until a task of the server's owner is as wanted, or has ended; what it is then is for the caller to look at.
+pub(crate) async fn until_task(server: &Server, id: &str, wanted: impl FnMut(&TaskRecord) -> bool) {
+    let id = TaskId::from(id);
+    let waiting = server.engine().wait(server.owner(), &id, wanted);
+    let waited = tokio::time::timeout(Duration::from_secs(20), waiting).await;
+    waited.unwrap_or_else(|_| panic!("the task {id} does not come to that")).unwrap();
+}
+
+/// Waits until the task has this status, or has ended.
+pub(crate) async fn reaches_status(server: &Server, id: &Value, status: &str) {
+    until_task(server, id.as_str().unwrap(), |record| record.state.name() == status).await;
+}
+
+/// The task as it is told when it has this status.
 pub(crate) async fn until_status(server: &Server, id: &str, status: &str) -> Value {
-    let poll = async {
-        loop {
-            let snapshot = result(server, "tasks/get", json!({"taskId": id})).await;
-            if snapshot["status"] == status {
-                return snapshot;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), poll)
-        .await
-        .unwrap_or_else(|_| panic!("the task does not become {status}"))
+    until_task(server, id, |record| record.state.name() == status).await;
+    let snapshot = result(server, "tasks/get", json!({"taskId": id})).await;
+    assert_eq!(snapshot["status"], status, "{snapshot}");
+    snapshot
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::server_harness::{
-    ask, create, echo, endless, report, request, request_declaring, result, until_status,
+    ask, create, echo, endless, report, request, request_declaring, result, until_status, until_task,
 };
 use crate::support::{gate, open};
 
@@ -308,13 +308,9 @@ async fn slow_reader_gets_the_newest_state() {
     for _ in 0..500 {
         open(name);
     }
-    let newest = loop {
-        let now = result(&server, "tasks/get", json!({"taskId": id})).await;
-        if now["statusMessage"] == "word 500" {
-            break now;
-        }
-        tokio::task::yield_now().await;
-    };
+    until_task(&server, &id, |record| record.status_message.as_deref() == Some("word 500")).await;
+    let newest = result(&server, "tasks/get", json!({"taskId": id})).await;
+    assert_eq!(newest["statusMessage"], "word 500", "{newest}");
     let mut read = 0;
     loop {
         let told = listener.task().await;
