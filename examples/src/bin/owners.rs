@@ -6,13 +6,13 @@
 //! that lists tasks, so a history is a tool, with the filters that make sense for it.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
-use std::{future::pending, sync::OnceLock, time::Duration};
+use std::{sync::OnceLock, time::Duration};
 
 use mcp_tasks::{
     Engine, MemoryStore, Owner, Server, TaskContext, ToolError, task_tool, tool_type,
     transport::http::{Authenticator, Denied, HttpOptions, Parts, bind_http},
 };
-use mcp_tasks_examples::command::{Failure, address};
+use mcp_tasks_examples::command::{Failure, address, told_to_end};
 use sha2::{Digest as _, Sha256};
 
 /// Who may come in. Of a token its digest is kept, so that neither a look at this table nor the time that a comparison
@@ -101,6 +101,7 @@ async fn my_tasks(
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     let address = address(&std::env::args().nth(1).ok_or("usage: owners ADDRESS")?)?;
+    let told_to_end = told_to_end()?;
     let server = Server::builder("owners", env!("CARGO_PKG_VERSION"))
         .store(MemoryStore::new())
         .tool::<export>()
@@ -114,6 +115,6 @@ async fn main() -> Result<(), Failure> {
     ]);
     let http = bind_http(server, address, HttpOptions::default().with_authenticator(tokens)).await?;
     eprintln!("listening on {}", http.url());
-    http.serve(pending()).await?;
+    http.serve(told_to_end).await?;
     Ok(())
 }

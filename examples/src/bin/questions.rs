@@ -8,15 +8,13 @@
 //! A second tool, `folders`, asks a client that declares roots for them, and another one in a form.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
-use std::future::pending;
-
 use mcp_tasks::{
     Answer, Input, MemoryStore, RootsInput, SamplingInput, Server, TaskContext, ToolError, UrlInput,
     task_tool, tool_type,
     transport::http::{HttpOptions, bind_http},
     types::v2026_07_28::{CreateMessageResult, SamplingMessageContent, SamplingMessageContentBlock},
 };
-use mcp_tasks_examples::command::{Failure, address};
+use mcp_tasks_examples::command::{Failure, address, told_to_end};
 
 /// What a project is called.
 #[tool_type]
@@ -79,6 +77,7 @@ fn text_of(message: &CreateMessageResult) -> &str {
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     let address = address(&std::env::args().nth(1).ok_or("usage: questions ADDRESS")?)?;
+    let told_to_end = told_to_end()?;
     let server = Server::builder("questions", env!("CARGO_PKG_VERSION"))
         .store(MemoryStore::new())
         .tool::<set_up>()
@@ -87,6 +86,6 @@ async fn main() -> Result<(), Failure> {
         .await?;
     let http = bind_http(server, address, HttpOptions::default()).await?;
     eprintln!("listening on {}", http.url());
-    http.serve(pending()).await?;
+    http.serve(told_to_end).await?;
     Ok(())
 }

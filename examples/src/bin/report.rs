@@ -224,7 +224,11 @@ fn state_key(options: &Options) -> Result<Vec<u8>, Failure> {
     Ok(format!("{}{}", ids.task_id()?, ids.task_id()?).into_bytes())
 }
 
-async fn serve(store: impl Store, options: &Options, ended: impl Future<Output = ()>) -> Result<(), Failure> {
+async fn serve(
+    store: impl Store,
+    options: &Options,
+    ended: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), Failure> {
     let lease_ms = options.lease_ms;
     let server = Server::builder("tasks-demo", env!("CARGO_PKG_VERSION"))
         .store(store)
@@ -236,23 +240,19 @@ async fn serve(store: impl Store, options: &Options, ended: impl Future<Output =
         .request_state_key(state_key(options)?)
         .build()
         .await?;
-    let serving = async {
-        match options.serve {
-            Serve::Stdio => serve_stdio(server.clone()).await?,
-            Serve::Http(address) => {
-                let http = bind_http(server.clone(), address, HttpOptions::default()).await?;
-                eprintln!("listening on {}", http.url());
-                http.serve(std::future::pending()).await?;
+    // However it ends, leases are handed over at once, and do not have to run out.
+    match options.serve {
+        Serve::Stdio => {
+            tokio::select! {
+                served = serve_stdio(server.clone()) => served?,
+                () = ended => server.shutdown().await,
             }
         }
-        Ok(())
-    };
-    tokio::select! {
-        served = serving => served,
-        () = ended => {
-            // Leases are handed over at once, and do not have to run out.
-            server.shutdown().await;
-            Ok(())
+        Serve::Http(address) => {
+            let http = bind_http(server, address, HttpOptions::default()).await?;
+            eprintln!("listening on {}", http.url());
+            http.serve(ended).await?;
         }
     }
+    Ok(())
 }

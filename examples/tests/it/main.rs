@@ -4,6 +4,7 @@
 
 mod application;
 mod command_line;
+mod ends;
 mod kill;
 mod owners;
 #[path = "../../../mcp-tasks/tests/it/postgres_cluster.rs"]

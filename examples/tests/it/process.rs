@@ -1,7 +1,8 @@
 //! A `report` process and requests to it.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
     path::Path,
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc,
@@ -153,6 +154,56 @@ impl HttpServer {
             let result = self.result("tasks/get", json!({"taskId": task_id}));
             (result["status"] == status).then_some(result)
         })
+    }
+}
+
+/// A connection on which everything is sent and seen as it is.
+pub(crate) struct Connection {
+    stream: BufReader<TcpStream>,
+    host: String,
+}
+
+impl Connection {
+    pub(crate) fn open(server: &HttpServer) -> Self {
+        Self::try_open(server).unwrap()
+    }
+
+    pub(crate) fn try_open(server: &HttpServer) -> io::Result<Self> {
+        let host = server.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+        let stream = TcpStream::connect(&host)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Self { stream: BufReader::new(stream), host })
+    }
+
+    /// The text of a request, with this line among its headers.
+    pub(crate) fn post(&self, header: &str, request: &Value) -> String {
+        let (host, method, body) = (&self.host, request["method"].as_str().unwrap(), request.to_string());
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {PROTOCOL_VERSION}\r\n\
+             Mcp-Method: {method}\r\n{header}Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    }
+
+    pub(crate) fn send(&mut self, text: &str) {
+        self.stream.get_mut().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Reads lines until one holds this.
+    pub(crate) fn read_until(&mut self, wanted: &str) {
+        let mut line = String::new();
+        while !line.contains(wanted) {
+            line.clear();
+            assert!(self.stream.read_line(&mut line).unwrap() > 0, "the connection ends before `{wanted}`");
+        }
+    }
+
+    /// Whatever else comes until the server closes; a connection that is reset is closed as well.
+    pub(crate) fn rest(&mut self) -> String {
+        let mut bytes = Vec::new();
+        let _ = self.stream.read_to_end(&mut bytes);
+        String::from_utf8(bytes).unwrap()
     }
 }
 
