@@ -7,7 +7,7 @@
 //! reach a task of the other's.
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
-use std::sync::Arc;
+use std::{future::IntoFuture as _, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -22,10 +22,13 @@ use mcp_tasks::{
     transport::http::{HttpOptions, OwnerExtension, router},
 };
 use mcp_tasks_examples::command::{Failure, address, told_to_end};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::oneshot, time::sleep};
 
 /// Who is logged in. An application makes these when somebody logs in, and has them somewhere else.
 const SESSIONS: [(&str, &str); 2] = [("alice-session", "alice"), ("bob-session", "bob")];
+
+/// How long requests in flight may still take when the program is told to end.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// What the application knows of its users.
 struct Users;
@@ -73,13 +76,22 @@ async fn main() -> Result<(), Failure> {
     let listener = TcpListener::bind(address).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
     let subscriptions = server.clone();
-    axum::serve(listener, application)
-        .with_graceful_shutdown(async move {
-            told_to_end.await;
-            // They have no end of their own, and everything else is waited for.
-            subscriptions.end_subscriptions();
-        })
-        .await?;
+    let (ending, ended) = oneshot::channel::<()>();
+    let serving = axum::serve(listener, application).with_graceful_shutdown(async move {
+        told_to_end.await;
+        // They have no end of their own, and everything else is waited for.
+        subscriptions.end_subscriptions();
+        drop(ending);
+    });
+    // A client that is half-way into the head of a request would be waited for without end.
+    let too_long = async {
+        let _ = ended.await;
+        sleep(DRAIN).await;
+    };
+    tokio::select! {
+        served = serving.into_future() => served?,
+        () = too_long => {}
+    }
     server.shutdown().await;
     Ok(())
 }
