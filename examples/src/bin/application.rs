@@ -22,7 +22,7 @@ use mcp_tasks::{
     transport::http::{HttpOptions, OwnerExtension, router},
 };
 use mcp_tasks_examples::command::{Failure, address, told_to_end};
-use tokio::{net::TcpListener, sync::oneshot, time::sleep};
+use tokio::{net::TcpListener, sync::oneshot};
 
 /// Who is logged in. An application makes these when somebody logs in, and has them somewhere else.
 const SESSIONS: [(&str, &str); 2] = [("alice-session", "alice"), ("bob-session", "bob")];
@@ -83,10 +83,10 @@ async fn main() -> Result<(), Failure> {
         subscriptions.end_subscriptions();
         drop(ending);
     });
-    // A client that is half-way into the head of a request would be waited for without end.
     let too_long = async {
         let _ = ended.await;
-        sleep(DRAIN).await;
+        // A client that is half-way into the head of a request would be waited for without end.
+        tokio::time::sleep(DRAIN).await;
     };
     tokio::select! {
         served = serving.into_future() => served?,

@@ -93,13 +93,15 @@ impl HttpServer {
             .unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let process = Process(child);
-        let mut line = String::new();
-        stderr.read_line(&mut line).unwrap();
-        let url = line
-            .trim_end()
-            .strip_prefix("listening on ")
-            .unwrap_or_else(|| panic!("the server says: {line}"))
-            .to_owned();
+        // What it warns of comes before.
+        let mut said = String::new();
+        let url = loop {
+            let before = said.len();
+            assert!(stderr.read_line(&mut said).unwrap() > 0, "the server ends and says: {said}");
+            if let Some(url) = said[before..].trim_end().strip_prefix("listening on ") {
+                break url.to_owned();
+            }
+        };
         // Kept open, so that the server never writes into a closed pipe.
         std::thread::spawn(move || stderr.lines().for_each(drop));
         let agent = ureq::Agent::config_builder()

@@ -214,8 +214,8 @@ impl HttpOptions {
 ///
 /// Who may send requests, and whose tasks they are about, is said by an [`Authenticator`] in the options. What else the
 /// application around it has to see to is said [above](self); when it ends, it calls [`Server::end_subscriptions`] and,
-/// when nothing is in flight any more, [`Server::shutdown`]. It gives what is in flight a few seconds and no more: axum's
-/// `with_graceful_shutdown` by itself waits for a client that is half-way into the head of a request without end.
+/// when nothing is in flight any more, [`Server::shutdown`]. It gives what is in flight a few seconds and no more:
+/// axum's `with_graceful_shutdown` waits without end for a client that is half-way into the head of a request.
 ///
 /// ```
 /// use mcp_tasks::Server;
