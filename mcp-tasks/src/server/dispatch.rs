@@ -1,13 +1,14 @@
 //! One message in, one answer out: from a method to its handler, and the only place where a
 //! [`Refusal`] becomes an error of the wire.
 
-use std::pin::pin;
+use std::{ops::Range, pin::pin};
 
 use mcp_tasks_types::{
-    RawJson, RawObject,
+    RawJson, RawObject, TaskId,
     v2026_07_28::{
-        ErrorCode, ErrorObject, JsonRpcErrorResponse, JsonRpcResultResponse,
-        MissingRequiredClientCapabilityErrorData, RequestId, UnsupportedProtocolVersionErrorData,
+        CancelTaskRequestParams, ErrorCode, ErrorObject, GetTaskRequestParams, InputResponses,
+        JsonRpcErrorResponse, JsonRpcResultResponse, MissingRequiredClientCapabilityErrorData, RequestId,
+        RequestMetaObject, UnsupportedProtocolVersionErrorData, UpdateTaskRequestParams,
     },
 };
 use serde::Serialize;
@@ -19,12 +20,15 @@ use super::{
     Inner, RequestContext, SUPPORTED_VERSIONS,
     admission::admit,
     envelope::{Form, Incoming, Malformed, Request},
+    listen::Wanted,
     method::Method,
+    params::typed,
     polls::TooEarly,
     refusal::Refusal,
     reply::Reply,
     routing::METHOD_HEADER,
     telling,
+    tools::Call,
 };
 
 impl Inner {
@@ -42,12 +46,12 @@ impl Inner {
             Ok(Form::Response) | Err(Malformed::Silent) => return Reply::silent(BAD_REQUEST),
             Err(Malformed::Answered { id, refusal }) => return refused(id, refusal),
         };
-        let request = Request::new(&text, &method, params);
         let span = tracing::info_span!("request", method, traceparent = tracing::field::Empty);
         // Much of what runs here is the user's: argument types, stores, clocks. A panic of theirs ends one request,
         // with an answer, whatever the transport does with its tasks and connections.
         let served = {
-            let serving = pin!(self.serve(context, &id, &request, &span).instrument(span.clone()));
+            let serving =
+                pin!(self.serve(context, &id, (text, method, params), &span).instrument(span.clone()));
             unwinding(serving).await
         };
         match served {
@@ -61,25 +65,64 @@ impl Inner {
         &self,
         context: &RequestContext,
         id: &RequestId,
-        request: &Request<'_>,
+        message: Text,
         span: &Span,
     ) -> Result<RawObject, Refusal> {
-        let admitted = admit(request, context.headers(), &self.rules)?;
+        let owner = context.owner();
+        match self.read(context, message, span)? {
+            Asked::Prepared(result) => Ok(result),
+            // By far the largest of them, and all others would have its size.
+            Asked::Call(call) => {
+                let (call, meta) = *call;
+                Box::pin(self.call_tool(context, call, meta)).await
+            }
+            Asked::Get(task_id) => self.get_task(context, task_id).await,
+            Asked::Update(task_id, responses) => self.update_task(owner, task_id, responses).await,
+            Asked::Cancel(task_id) => self.cancel_task(owner, task_id).await,
+            Asked::Listen(wanted) => self.listen(context, id, wanted).await,
+        }
+    }
+
+    /// The checks, and then the parameters. It does not wait, so that the text, and all of it that nobody uses, is gone
+    /// before anything does: a subscription may last for days.
+    fn read(
+        &self,
+        context: &RequestContext,
+        (text, method, params): Text,
+        span: &Span,
+    ) -> Result<Asked, Refusal> {
+        let request = Request::new(&text, &method, params);
+        let admitted = admit(&request, context.headers(), &self.rules)?;
         if let Some(traceparent) = telling::traceparent(&admitted.meta) {
             span.record("traceparent", traceparent);
         }
-        let owner = context.owner();
-        match admitted.method {
-            Method::Discover => self.discover(request),
-            Method::ListTools => self.list_tools(request),
-            // By far the largest of them, and all others would have its size.
-            Method::CallTool => Box::pin(self.call_tool(context, request, admitted.meta)).await,
-            Method::GetTask => self.get_task(context, request).await,
-            Method::UpdateTask => self.update_task(owner, request).await,
-            Method::CancelTask => self.cancel_task(owner, request).await,
-            Method::Listen => self.listen(context, id, request, &admitted.meta.client_capabilities).await,
-        }
+        Ok(match admitted.method {
+            Method::Discover => Asked::Prepared(self.discover(&request)?),
+            Method::ListTools => Asked::Prepared(self.list_tools(&request)?),
+            Method::CallTool => Asked::Call(Box::new((Call::read(&request)?, admitted.meta))),
+            Method::GetTask => Asked::Get(typed::<GetTaskRequestParams>(&request)?.task_id),
+            Method::UpdateTask => {
+                let params: UpdateTaskRequestParams = typed(&request)?;
+                Asked::Update(params.task_id, params.input_responses)
+            }
+            Method::CancelTask => Asked::Cancel(typed::<CancelTaskRequestParams>(&request)?.task_id),
+            Method::Listen => Asked::Listen(Wanted::read(&request, &admitted.meta.client_capabilities)?),
+        })
     }
+}
+
+/// A message, its method and the place of its parameters.
+type Text = (String, String, Option<Range<usize>>);
+
+/// What a request asks.
+enum Asked {
+    /// What has its answer already.
+    Prepared(RawObject),
+    Call(Box<(Call, RequestMetaObject)>),
+    Get(TaskId),
+    Update(TaskId, InputResponses),
+    Cancel(TaskId),
+    Listen(Wanted),
 }
 
 const OK: u16 = 200;

@@ -47,6 +47,24 @@ struct Subscription<'a> {
     outgoing: &'a Outgoing,
 }
 
+/// What a subscription is to tell of. The rest of the request is not kept as long as it lasts.
+pub(super) struct Wanted {
+    tasks: Option<Vec<TaskId>>,
+    tools: bool,
+}
+
+impl Wanted {
+    /// Reads the parameters.
+    pub(super) fn read(request: &Request<'_>, capabilities: &ClientCapabilities) -> Result<Self, Refusal> {
+        let asked = typed::<SubscriptionsListenRequestParams>(request)?.notifications;
+        // An empty list asks as well (C-23).
+        if asked.task_ids.is_some() && !capability::has_tasks(capabilities) {
+            return Err(Refusal::Capability(Box::new(capability::tasks())));
+        }
+        Ok(Self { tasks: asked.task_ids.map(|ids| ids.0), tools: asked.tools_list_changed == Some(true) })
+    }
+}
+
 /// Why a subscription is over.
 enum End {
     /// Nobody listens any more.
@@ -60,15 +78,8 @@ impl Inner {
         &self,
         context: &RequestContext,
         id: &RequestId,
-        request: &Request<'_>,
-        capabilities: &ClientCapabilities,
+        wanted: Wanted,
     ) -> Result<RawObject, Refusal> {
-        let params: SubscriptionsListenRequestParams = typed(request)?;
-        let asked = params.notifications;
-        // An empty list asks as well (C-23).
-        if asked.task_ids.is_some() && !capability::has_tasks(capabilities) {
-            return Err(Refusal::Capability(Box::new(capability::tasks())));
-        }
         let Some(outgoing) = context.outgoing() else {
             return Err(Refusal::InvalidRequest("there is nothing here that carries a stream".to_owned()));
         };
@@ -79,13 +90,12 @@ impl Inner {
         // From here on no change is missed, also of what is acknowledged below.
         let mut accepted = SubscriptionFilter::new();
         let mut watch = None;
-        if let Some(ids) = asked.task_ids {
-            let ids = self.known(context.owner(), ids.0).await?;
+        if let Some(ids) = wanted.tasks {
+            let ids = self.known(context.owner(), ids).await?;
             watch = Some(self.engine.watch_for_clients(context.owner().clone(), ids.clone()));
             accepted = accepted.with_task_ids(TaskIds(ids));
         }
-        let with_tools = asked.tools_list_changed == Some(true);
-        if with_tools {
+        if wanted.tools {
             accepted = accepted.with_tools_list_changed(true);
         }
 
@@ -111,7 +121,7 @@ impl Inner {
                         }
                     }
                     // The sender of the list is in `self`; it does not go away.
-                    Ok(()) = tools.changed(), if with_tools => {
+                    Ok(()) = tools.changed(), if wanted.tools => {
                         if !subscription.tell_tools().await? {
                             break End::Deaf;
                         }

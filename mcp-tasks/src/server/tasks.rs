@@ -3,16 +3,13 @@
 use mcp_tasks_types::{
     JsonError, RawJson, RawObject, TaskId,
     v2026_07_28::{
-        CancelTaskRequestParams, CancelTaskResult, CreateTaskResult, ErrorObject, GetTaskRequestParams,
-        GetTaskResult, InputRequest, InputRequests, TaskState, TaskStatus, UpdateTaskRequestParams,
-        UpdateTaskResult,
+        CancelTaskResult, CreateTaskResult, ErrorObject, GetTaskResult, InputRequest, InputRequests,
+        InputResponses, TaskState, TaskStatus, UpdateTaskResult,
     },
 };
 
 use super::{
     Inner, RequestContext,
-    envelope::Request,
-    params::typed,
     polls::Polls,
     refusal::{Refusal, is_gone},
 };
@@ -25,15 +22,12 @@ impl Inner {
     pub(super) async fn get_task(
         &self,
         context: &RequestContext,
-        request: &Request<'_>,
+        task_id: TaskId,
     ) -> Result<RawObject, Refusal> {
-        let params: GetTaskRequestParams = typed(request)?;
         // There is no way to say it on a stream, which is one client's anyway (C-40).
         let record = match &self.polls {
-            Some(polls) if context.headers().is_some() => {
-                self.poll(polls, context.owner(), &params.task_id).await?
-            }
-            _ => self.engine.get(context.owner(), &params.task_id).await?,
+            Some(polls) if context.headers().is_some() => self.poll(polls, context.owner(), &task_id).await?,
+            _ => self.engine.get(context.owner(), &task_id).await?,
         };
         self.snapshot(&record)
             .and_then(|result| RawObject::new(&result))
@@ -63,20 +57,15 @@ impl Inner {
     pub(super) async fn update_task(
         &self,
         owner: &Owner,
-        request: &Request<'_>,
+        task_id: TaskId,
+        responses: InputResponses,
     ) -> Result<RawObject, Refusal> {
-        let params: UpdateTaskRequestParams = typed(request)?;
-        self.engine.update(owner, &params.task_id, params.input_responses.0).await?;
+        self.engine.update(owner, &task_id, responses.0).await?;
         self.acknowledgement(&UpdateTaskResult::new().with_meta(self.identity.meta()))
     }
 
-    pub(super) async fn cancel_task(
-        &self,
-        owner: &Owner,
-        request: &Request<'_>,
-    ) -> Result<RawObject, Refusal> {
-        let params: CancelTaskRequestParams = typed(request)?;
-        self.engine.cancel(owner, &params.task_id, None).await?;
+    pub(super) async fn cancel_task(&self, owner: &Owner, task_id: TaskId) -> Result<RawObject, Refusal> {
+        self.engine.cancel(owner, &task_id, None).await?;
         self.acknowledgement(&CancelTaskResult::new().with_meta(self.identity.meta()))
     }
 

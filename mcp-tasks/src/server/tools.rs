@@ -27,6 +27,27 @@ use crate::{
     tool::{InputDeclaration, TaskMode, ToolDefinition, kind_of},
 };
 
+/// What is called, and what the client brings along. The rest of the request is not kept until it is answered.
+pub(super) struct Call {
+    name: String,
+    arguments: RawObject,
+    responses: Map<RawJson>,
+    state: Option<String>,
+}
+
+impl Call {
+    /// Reads the parameters.
+    pub(super) fn read(request: &Request<'_>) -> Result<Self, Refusal> {
+        let params: CallToolRequestParams = typed(request)?;
+        Ok(Self {
+            name: params.name,
+            arguments: params.arguments.unwrap_or_else(RawObject::empty),
+            responses: params.input_responses.map(Map::from).unwrap_or_default(),
+            state: params.request_state,
+        })
+    }
+}
+
 /// A tool as clients see it. How it runs is no business of theirs: there is no `execution` in this
 /// revision (C-101).
 pub(super) fn descriptor(definition: &ToolDefinition) -> Result<Descriptor, JsonError> {
@@ -99,12 +120,11 @@ impl Inner {
     pub(super) async fn call_tool(
         &self,
         context: &RequestContext,
-        request: &Request<'_>,
+        call: Call,
         meta: RequestMetaObject,
     ) -> Result<RawObject, Refusal> {
-        let params: CallToolRequestParams = typed(request)?;
         let (capabilities, telling) = Telling::of(meta, context.outgoing(), self.engine.clock());
-        let answer = self.answer_call(context.owner(), params, &capabilities, telling.caller()).await;
+        let answer = self.answer_call(context.owner(), call, &capabilities, telling.caller()).await;
         // What was told comes before the answer, and nothing comes after it.
         telling.finish().await;
         answer
@@ -113,13 +133,14 @@ impl Inner {
     async fn answer_call(
         &self,
         owner: &Owner,
-        params: CallToolRequestParams,
+        call: Call,
         capabilities: &ClientCapabilities,
         caller: Option<SharedCaller>,
     ) -> Result<RawObject, Refusal> {
-        let offered = self.engine.tool(&params.name).filter(|_| self.prepared.offers(&params.name));
+        let Call { name, arguments, responses, state } = call;
+        let offered = self.engine.tool(&name).filter(|_| self.prepared.offers(&name));
         let Some(definition) = offered else {
-            return Err(Refusal::Tool(params.name));
+            return Err(Refusal::Tool(name));
         };
         if let Some(missing) = missing(definition, capabilities, self.lenient_inputs) {
             return Err(Refusal::Capability(Box::new(missing)));
@@ -127,7 +148,6 @@ impl Inner {
 
         let is_task = becomes_a_task(definition, capabilities);
         let asks_before = asks_before_task(definition);
-        let arguments = params.arguments.unwrap_or_else(RawObject::empty);
         let new_task = |name, arguments| {
             let mut task = NewTask::new(owner.clone(), name, arguments);
             task.caller.clone_from(&caller);
@@ -136,16 +156,15 @@ impl Inner {
             }
             task
         };
-        if is_task && !asks_before && params.request_state.is_none() {
+        if is_task && !asks_before && state.is_none() {
             // Its client does not call again, so that nothing has to tell this call from others.
-            return self.begin_task(new_task(params.name, arguments)).await;
+            return self.begin_task(new_task(name, arguments)).await;
         }
-        let origin = Origin::new(owner, TOOLS_CALL, &params.name, &arguments);
-        let state = match &params.request_state {
+        let origin = Origin::new(owner, TOOLS_CALL, &name, &arguments);
+        let state = match &state {
             Some(state) => Some(self.states.open(state, &origin, self.engine.now_millis())?),
             None => None,
         };
-        let responses = params.input_responses.map(Map::from).unwrap_or_default();
         let before = match state {
             Some(State { continuation: Continuation::Kept { id, .. }, .. }) => {
                 let round = self.engine.next_round_of(owner, &id, responses, caller).await?;
@@ -159,7 +178,7 @@ impl Inner {
 
         let is_retry = before.is_some();
         let round_ms = self.engine.round_ms(definition);
-        let mut task = new_task(params.name, arguments);
+        let mut task = new_task(name, arguments);
         if asks_before {
             let (nonce, mut answers, expires_at) = match before {
                 Some(before) => before,
