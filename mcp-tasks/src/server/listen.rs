@@ -38,6 +38,9 @@ use crate::{
 /// How many tasks one subscription follows; the acknowledgement leaves out the rest.
 const MAX_TASKS: usize = 1_000;
 
+/// How many tasks one request has looked for, whether there are such or not.
+const MAX_LOOKED_FOR: usize = 10_000;
+
 /// How long a store that fails is left alone.
 const RETRY_MS: u64 = 1_000;
 
@@ -161,13 +164,19 @@ impl Inner {
         std::future::pending().await
     }
 
-    /// Those of the tasks that this owner has, each once. Unknown and foreign ones are left out alike (S-31).
-    async fn known(&self, owner: &Owner, ids: Vec<TaskId>) -> Result<Vec<TaskId>, Refusal> {
+    /// Those of the tasks that this owner has, each once, in the order of the request and as many as are followed.
+    /// Unknown and foreign ones are left out alike (S-31), and take no place away from others.
+    async fn known(&self, owner: &Owner, mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, Refusal> {
         let mut seen = BTreeSet::new();
+        ids.retain(|id| seen.insert(id.clone()));
+        if ids.len() > MAX_LOOKED_FOR {
+            let what = format!("`taskIds` has {} different ids, {MAX_LOOKED_FOR} are the most", ids.len());
+            return Err(Refusal::Params(what));
+        }
         let mut known = Vec::new();
-        for id in ids.into_iter().take(MAX_TASKS) {
-            if !seen.insert(id.clone()) {
-                continue;
+        for id in ids {
+            if known.len() == MAX_TASKS {
+                break;
             }
             match self.engine.get(owner, &id).await {
                 Ok(_) => known.push(id),

@@ -338,17 +338,32 @@ async fn subscription_that_is_given_up_leaves_its_task_alone() {
     assert_eq!(again.task().await["status"], "working");
 }
 
-/// One request cannot make the server look up any number of tasks: the rest is not agreed to.
+/// S-31: a thousand tasks of one's own are followed, whatever else and however often is asked for; the rest of them is
+/// not agreed to.
 #[tokio::test]
-async fn subscription_to_very_many_tasks_agrees_to_the_first_thousand() {
+async fn subscription_to_very_many_tasks_agrees_to_the_first_thousand_that_there_are() {
     let server = server().await;
-    let first = create(&server, "endless", json!({})).await;
-    let last = create(&server, "endless", json!({})).await;
-    let mut ids = vec![first.clone()];
-    ids.extend((0..5_000).map(|n| format!("tsk_{n}")));
-    ids.push(last);
+    let mut own = Vec::new();
+    for _ in 0..1_001 {
+        own.push(create(&server, "endless", json!({})).await);
+    }
+    let unknown = (0..8_999).map(|n| format!("tsk_{n}"));
+    let ids: Vec<String> =
+        std::iter::repeat_n(own[0].clone(), 5_000).chain(unknown).chain(own.clone()).collect();
     let mut listener = Listener::begin(&server, json!(1), json!({"taskIds": ids}));
-    assert_eq!(listener.next().await["params"]["notifications"], json!({"taskIds": [first]}));
+    assert_eq!(listener.next().await["params"]["notifications"], json!({"taskIds": own[..1_000]}));
+}
+
+/// One request cannot make the server look for any number of tasks, and hears why it is refused.
+#[tokio::test]
+async fn subscription_that_asks_for_too_many_tasks_is_refused() {
+    let server = server().await;
+    let ids: Vec<String> = (0..=10_000).map(|n| format!("tsk_{n}")).collect();
+    let mut listener = Listener::begin(&server, json!(1), json!({"taskIds": ids}));
+    assert!(listener.is_silent().await);
+    let answer = listener.answer().await;
+    assert_eq!(answer["error"]["code"], -32_602, "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("10001 different ids, 10000"), "{answer}");
 }
 
 /// Subscriptions have limits, of an owner's and overall, and a place is free when its subscription is over.
