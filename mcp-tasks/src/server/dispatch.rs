@@ -171,6 +171,11 @@ impl Reply {
         with_status(FORBIDDEN, refused(None, Refusal::InvalidRequest(what)))
     }
 
+    /// For a request that names no host, or several.
+    pub fn host_unclear() -> Self {
+        refused(None, Refusal::InvalidRequest("a request has one `Host`".to_owned()))
+    }
+
     /// For a message whose end did not come, or whose framing is malformed.
     pub fn cut_off() -> Self {
         refused(None, Refusal::Parse("the body is cut off or malformed".to_owned()))

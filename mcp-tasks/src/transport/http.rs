@@ -37,7 +37,7 @@ use axum::{
     body::{Body, HttpBody as _},
     extract::{Request, State},
     http::{
-        HeaderMap, HeaderName, HeaderValue, StatusCode,
+        HeaderName, HeaderValue, StatusCode, Version,
         header::{CONTENT_TYPE, HOST, ORIGIN, RETRY_AFTER},
     },
     response::Response,
@@ -383,7 +383,10 @@ struct Endpoint {
 async fn receive(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Response {
     let Endpoint { server, options } = &*endpoint;
     let (parts, body) = request.into_parts();
-    if !is_from_here(&parts.headers, options) {
+    if !has_one_host(&parts) {
+        return response(Reply::host_unclear());
+    }
+    if !is_from_here(&parts, options) {
         return response(Reply::origin_refused());
     }
     let owner = match options.gate.owner(&parts, server.owner()).await {
@@ -440,13 +443,26 @@ async fn read(mut body: Body, limit: usize) -> Result<Vec<u8>, Reply> {
     Ok(bytes)
 }
 
-fn is_from_here(headers: &HeaderMap, options: &HttpOptions) -> bool {
+/// RFC 9112, section 3.2: a request of HTTP/1.1 has one `Host`, and none of any version has two. What is called without
+/// a connection, or by HTTP/2, may have the host in its target alone.
+fn has_one_host(parts: &Parts) -> bool {
+    match parts.headers.get_all(HOST).iter().count() {
+        0 => parts.version != Version::HTTP_11 || parts.uri.authority().is_some(),
+        hosts => hosts == 1,
+    }
+}
+
+/// Whether all that says from where and for whom a request is may stand in it. A target that names a host goes before
+/// `Host`, and who reads the one must not differ from who reads the other.
+fn is_from_here(parts: &Parts, options: &HttpOptions) -> bool {
     let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
-    let origins = headers.get_all(ORIGIN);
+    let origins = parts.headers.get_all(ORIGIN);
     let origin_is_fine =
         origins.iter().all(|origin| origin::is_allowed(&text(origin), &options.allowed_origins));
+    let named = parts.uri.authority().map(|authority| authority.as_str().to_owned());
+    let mut hosts = parts.headers.get_all(HOST).iter().map(text).chain(named);
     let host_is_fine = !options.loopback_hosts_only
-        || headers.get(HOST).is_none_or(|host| origin::is_host_allowed(&text(host), &options.allowed_hosts));
+        || hosts.all(|host| origin::is_host_allowed(&host, &options.allowed_hosts));
     origin_is_fine && host_is_fine
 }
 

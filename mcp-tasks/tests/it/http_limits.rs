@@ -80,6 +80,34 @@ async fn every_origin_and_host_has_to_be_one_that_is_let_in() {
     }
 }
 
+/// which host a request is for has to be clear, and it is refused if one of two places names another one.
+#[tokio::test]
+async fn host_is_named_once_and_is_let_in_wherever_it_stands() {
+    let address = listen(server().await, HttpOptions::default()).await;
+    let request = String::from_utf8(call(&routed(b"echo"))).unwrap();
+    let (line, host) = ("POST /mcp HTTP/1.1\r\n", "Host: localhost\r\n");
+    let table = [
+        (line, "Host: localhost\r\nHost: evil.example\r\n", 400),
+        (line, "Host: evil.example\r\nHost: localhost\r\n", 400),
+        (line, "Host: localhost\r\nHost: localhost\r\n", 400),
+        (line, "Host: localhost, evil.example\r\n", 403),
+        (line, "Host: \r\n", 403),
+        (line, "", 400),
+        ("POST /mcp HTTP/1.0\r\n", "Host: evil.example\r\n", 403),
+        ("POST /mcp HTTP/1.0\r\n", host, 200),
+        ("POST http://evil.example/mcp HTTP/1.1\r\n", host, 403),
+        ("POST http://localhost@evil.example/mcp HTTP/1.1\r\n", host, 403),
+        ("POST http://localhost/mcp HTTP/1.1\r\n", "Host: evil.example\r\n", 403),
+        ("POST http://localhost/mcp HTTP/1.1\r\n", host, 200),
+    ];
+    for (this_line, hosts, status) in table {
+        let request = request.replacen(&format!("{line}{host}"), &format!("{this_line}{hosts}"), 1);
+        let response = send_bytes(address, request.as_bytes(), false).await.unwrap();
+        assert_eq!(response.status, status, "{this_line}{hosts}");
+        assert!(status == 200 || response.code() == -32_600, "{this_line}{hosts}");
+    }
+}
+
 /// behind a proxy on the same machine, its host is let in as well, and no other.
 #[tokio::test]
 async fn a_host_that_was_named_is_let_in() {
