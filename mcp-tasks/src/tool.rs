@@ -488,7 +488,8 @@ fn argument_error(arguments: &RawObject, err: &mcp_tasks_types::JsonError) -> Ar
     ArgumentError::invalid(at, reason)
 }
 
-/// The argument whose value covers a place in the text.
+/// The argument whose value covers the place in the text that reading has come to. A value that its first character
+/// gives away is not begun: then it is the place before it, which belongs to no other one.
 fn member_at(arguments: &RawObject, place: usize) -> Option<String> {
     #[derive(Deserialize)]
     struct Members<'a>(#[serde(borrow)] std::collections::BTreeMap<String, &'a RawValue>);
@@ -497,7 +498,7 @@ fn member_at(arguments: &RawObject, place: usize) -> Option<String> {
     let start = text.as_ptr() as usize;
     let covers = |value: &RawValue| {
         let from = value.get().as_ptr() as usize - start;
-        (from..from + value.get().len()).contains(&place)
+        (from.saturating_sub(1)..from + value.get().len()).contains(&place)
     };
     members.0.into_iter().find(|(_, value)| covers(value)).map(|(name, _)| name)
 }
@@ -521,6 +522,8 @@ mod tests {
         /// How many.
         count: u8,
         inner: Option<Inner>,
+        /// Any.
+        text: Option<String>,
     }
 
     #[derive(Deserialize, JsonSchema)]
@@ -542,6 +545,12 @@ mod tests {
         for (text, member) in [
             (r#"{"count":999}"#, "count"),
             (r#"{"count":null}"#, "count"),
+            // What is refused by its first character is not read.
+            (r#"{"more":2,"count":{}}"#, "count"),
+            (r#"{"count": [1] ,"more":{}}"#, "count"),
+            (r#"{"more":[{}],"text" :  {"a":"b"},"count":1}"#, "text"),
+            (r#"{"count":1,"text":[]}"#, "text"),
+            (r#"{"count":1,"inner":{"value":{}}}"#, "inner"),
             (r#"{"count":1,"inner":{}}"#, "inner"),
             (r#"{"count":1,"inner":{"value":"yes"}}"#, "inner"),
         ] {
