@@ -105,6 +105,7 @@ fn torture_postgres() -> Option<(String, Command)> {
 fn others() -> Vec<(String, Command)> {
     let mut out = vec![
         ("conformance tasks".to_owned(), ourselves(&["conformance", "tasks", "--store", "all"])),
+        ("conformance 2026-07-28".to_owned(), ourselves(&["conformance", "2026-07-28"])),
         ("clients".to_owned(), ourselves(&["clients"])),
     ];
     #[cfg(unix)]
