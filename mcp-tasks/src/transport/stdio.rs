@@ -6,6 +6,9 @@
 //! Serving ends when the input ends: answers in flight leave as long as they keep coming, then the
 //! connection is over, whether or not the client still reads, while tasks stay what they are in the
 //! store.
+//! To see the end, reading goes on although answers pile up, by as many bytes as eight of the largest
+//! messages have (two MiB at least); a client that writes more and reads nothing is held back, and its
+//! end is seen when it reads.
 //! Calls beyond the limit wait their turn and can be cancelled meanwhile; reading goes on, since a
 //! cancellation has to be heard whatever else waits.
 
@@ -227,7 +230,7 @@ async fn connection(
         loop {
             tokio::select! {
                 () = dispatch.next_done(), if dispatch.is_busy() => {}
-                line = lines.recv(), if dispatch.has_room() => match line {
+                line = lines.recv(), if dispatch.may_read() => match line {
                     Some(line) => dispatch.take(line),
                     None => break,
                 },

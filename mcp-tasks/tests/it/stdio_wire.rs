@@ -286,6 +286,19 @@ async fn the_end_of_the_input_ends_the_connection_although_the_output_is_stuck()
     }
 }
 
+/// also when so many answers wait that there is no room for another request.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_the_input_is_seen_where_requests_find_no_room_any_more() {
+    let mut connection = Connection::open(StdioOptions::default().with_message_limit(1_000)).await;
+    // There is room for a megabyte, and each takes a kilobyte and its length.
+    for id in 0..1_060 {
+        connection.send_message(&request(json!(id), "tools/list", json!({}))).await;
+    }
+    connection.input = None;
+    within(connection.serving).await.unwrap().unwrap();
+    drop(connection.output);
+}
+
 /// nobody reads, nobody writes: then nothing more is read than fits, and the memory stays bounded.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_writes_and_never_reads_is_held_back() {

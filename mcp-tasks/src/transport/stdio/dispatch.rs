@@ -21,7 +21,8 @@ use crate::server::{Incoming, Outgoing, Reply, RequestContext, Server};
 const OVERHEAD: usize = 1024;
 
 /// How many of the largest messages may be in memory for requests that are not answered yet; once for calls that wait
-/// and once for everything else.
+/// once for everything else,
+/// and twice for what is read ahead.
 const MESSAGES: usize = 4;
 
 /// Enough for many small requests where no large ones are allowed.
@@ -63,6 +64,16 @@ pub(super) struct Dispatch {
     by_id: BTreeMap<Key, Place>,
     waiting: VecDeque<Call>,
     waiting_bytes: usize,
+    /// What was read while there was no room for it, in its order.
+    ahead: VecDeque<Ahead>,
+    ahead_bytes: usize,
+}
+
+/// A line that is not begun with. Nothing stands for one that is too long.
+#[derive(Debug)]
+struct Ahead {
+    message: Option<Incoming>,
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -113,6 +124,8 @@ impl Dispatch {
             by_id: BTreeMap::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            ahead: VecDeque::new(),
+            ahead_bytes: 0,
         }
     }
 
@@ -121,8 +134,14 @@ impl Dispatch {
         !self.work.is_empty()
     }
 
-    /// Whether another line may be read. There is no room when answers pile up because nobody reads them.
-    pub(super) fn has_room(&self) -> bool {
+    /// Whether another line may be read: also where there is no room for it, since the end of the input, or a
+    /// cancellation, may come next.
+    pub(super) fn may_read(&self) -> bool {
+        self.ahead_bytes < self.budget().saturating_mul(2)
+    }
+
+    /// Whether another line may be begun with. There is no room when answers pile up because nobody reads them.
+    fn has_room(&self) -> bool {
         self.running_bytes < self.budget()
     }
 
@@ -147,7 +166,7 @@ impl Dispatch {
         self.settle();
     }
 
-    /// Forgets what is answered, and begins with calls that have waited.
+    /// Forgets what is answered, and begins with calls that have waited, and with lines that there is room for now.
     fn settle(&mut self) {
         while let Ok(id) = self.answered.try_recv() {
             self.forget(id);
@@ -157,6 +176,12 @@ impl Dispatch {
         {
             self.waiting_bytes -= call.bytes;
             self.call(call.key, call.message);
+        }
+        while self.has_room()
+            && let Some(line) = self.ahead.pop_front()
+        {
+            self.ahead_bytes -= line.bytes;
+            self.begin(line);
         }
     }
 
@@ -176,17 +201,29 @@ impl Dispatch {
         }
     }
 
-    /// Begins with a line.
+    /// Takes a line, and begins with it as soon as there is room.
     pub(super) fn take(&mut self, line: Line) {
+        let line = match line {
+            Line::Message(line) => {
+                let bytes = line.len().saturating_add(OVERHEAD);
+                Ahead { message: Some(Incoming::read(line)), bytes }
+            }
+            Line::TooLong => Ahead { message: None, bytes: OVERHEAD },
+        };
+        if let Some(id) = line.message.as_ref().and_then(Incoming::cancels) {
+            // What has an answer already is no longer there to be cancelled.
+            self.settle();
+            return self.cancel(&id);
+        }
+        self.ahead_bytes += line.bytes;
+        self.ahead.push_back(line);
         self.settle();
-        let Line::Message(line) = line else {
+    }
+
+    fn begin(&mut self, Ahead { message, bytes }: Ahead) {
+        let Some(message) = message else {
             return self.reply(Reply::too_large(self.message_limit));
         };
-        let bytes = line.len().saturating_add(OVERHEAD);
-        let message = Incoming::read(line);
-        if let Some(id) = message.cancels() {
-            return self.cancel(&key(&id));
-        }
         let Some(id) = message.request_id() else {
             self.answer(None, message, Counts::Bytes(bytes));
             return;
@@ -216,8 +253,9 @@ impl Dispatch {
     }
 
     /// No further message for that request. A task that it has created lives on (S-18).
-    fn cancel(&mut self, key: &str) {
-        match self.by_id.remove(key) {
+    fn cancel(&mut self, id: &RequestId) {
+        let key = key(id);
+        match self.by_id.remove(&key) {
             Some(Place::Runs(handle)) => handle.abort(),
             Some(Place::Waits) => {
                 if let Some(place) = self.waiting.iter().position(|call| call.key == key)
@@ -226,7 +264,14 @@ impl Dispatch {
                     self.waiting_bytes -= call.bytes;
                 }
             }
-            None => {}
+            None => {
+                let names = |line: &Ahead| line.message.as_ref().and_then(Incoming::request_id) == Some(id);
+                if let Some(place) = self.ahead.iter().position(names)
+                    && let Some(line) = self.ahead.remove(place)
+                {
+                    self.ahead_bytes -= line.bytes;
+                }
+            }
         }
     }
 

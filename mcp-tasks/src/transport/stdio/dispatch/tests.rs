@@ -81,3 +81,36 @@ async fn a_place_is_free_as_soon_as_its_answer_can_be_read() {
     told.sort_unstable();
     assert_eq!(told, [1, 2, 3, 4, 5, 6].map(|id| (Some(id), Some(-32_602))));
 }
+
+/// what was read ahead can be cancelled, and the rest is answered as soon as somebody reads.
+#[tokio::test]
+async fn lines_without_room_can_be_cancelled_and_are_answered_later() {
+    let server = Server::builder("ahead", "1").build().await.unwrap();
+    let (sender, mut queue) = mpsc::channel(1);
+    let mut dispatch = Dispatch::new(server, sender, &StdioOptions::default().with_message_limit(1_000));
+    let mut lines = 0;
+    while dispatch.ahead.len() < 500 {
+        assert!(dispatch.may_read());
+        dispatch.take(line(lines, "tools/list", json!({})));
+        lines += 1;
+    }
+    let cancel = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": lines - 1},
+    });
+    dispatch.take(Line::Message(cancel.to_string().into_bytes()));
+    let mut answered = Vec::new();
+    while dispatch.is_busy() {
+        tokio::select! {
+            () = dispatch.next_done() => {}
+            Some(text) = queue.recv() => {
+                answered.push(serde_json::from_str::<Value>(&text).unwrap()["id"].as_u64().unwrap());
+            }
+        }
+    }
+    while let Ok(text) = queue.try_recv() {
+        answered.push(serde_json::from_str::<Value>(&text).unwrap()["id"].as_u64().unwrap());
+    }
+    answered.sort_unstable();
+    assert!(answered.into_iter().eq(0..lines - 1));
+    assert_eq!((dispatch.ahead_bytes, dispatch.running_bytes), (0, 0));
+}
