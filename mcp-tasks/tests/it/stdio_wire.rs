@@ -1,15 +1,18 @@
 //! Serving over a pair of byte streams.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_tasks::testing::Verb;
 use mcp_tasks::transport::stdio::{StdioOptions, serve_stream};
+use mcp_tasks::{Server, ToolError, task_tool};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines},
     task::JoinHandle,
 };
 
-use crate::server_harness::{request, request_declaring, server};
+use crate::server_harness::{create, request, request_declaring, server, until_status};
 
 pub(crate) struct Connection {
     input: Option<DuplexStream>,
@@ -22,7 +25,7 @@ impl Connection {
         Self::to(server().await, options)
     }
 
-    pub(crate) fn to(server: mcp_tasks::Server, options: StdioOptions) -> Self {
+    pub(crate) fn to(server: Server, options: StdioOptions) -> Self {
         let (input, reader) = tokio::io::duplex(1 << 16);
         let (writer, output) = tokio::io::duplex(1 << 16);
         Self {
@@ -296,6 +299,32 @@ async fn the_end_of_the_input_is_seen_where_requests_find_no_room_any_more() {
     }
     connection.input = None;
     within(connection.serving).await.unwrap().unwrap();
+    drop(connection.output);
+}
+
+/// Answers with much.
+#[task_tool(task = "required")]
+async fn large() -> Result<String, ToolError> {
+    Ok("x".repeat(100 * 1024))
+}
+
+/// small requests have large answers, and no more of them are made than a few while nobody reads.
+#[tokio::test(start_paused = true)]
+async fn large_answers_that_nobody_reads_are_not_piled_up() {
+    let store = crate::support::faulty();
+    let server =
+        Server::builder("large", "1").store(Arc::clone(&store)).tool::<large>().build().await.unwrap();
+    let id = create(&server, "large", json!({})).await;
+    until_status(&server, &id, "completed").await;
+    let mut connection = Connection::to(server, StdioOptions::default().with_message_limit(1_000));
+    let before = store.calls(Verb::Load);
+    for number in 0..500 {
+        connection.send_message(&request(json!(number), "tasks/get", json!({"taskId": id}))).await;
+    }
+    connection.input = None;
+    within(connection.serving).await.unwrap().unwrap();
+    let polls = store.calls(Verb::Load) - before;
+    assert!((16..=48).contains(&polls), "{polls} answers");
     drop(connection.output);
 }
 

@@ -6,6 +6,10 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     num::NonZeroUsize,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use mcp_tasks_types::v2026_07_28::RequestId;
@@ -27,6 +31,10 @@ const MESSAGES: usize = 4;
 
 /// Enough for many small requests where no large ones are allowed.
 const LEAST_BUDGET: usize = 1 << 20;
+
+/// How many requests that are neither call nor subscription are worked on at a time. None takes long, but the answer of
+/// each may be far larger than itself, and how large is not known before it is there.
+const AT_A_TIME: usize = 16;
 
 /// How many subscriptions a connection may have; one can follow a thousand tasks.
 const SUBSCRIPTIONS: usize = 256;
@@ -57,8 +65,11 @@ pub(super) struct Dispatch {
     running: BTreeMap<Id, Running>,
     running_calls: usize,
     subscriptions: usize,
-    /// The sizes of everything that runs and is neither call nor subscription.
+    /// How much runs that is neither call nor subscription, and its sizes.
+    running_others: usize,
     running_bytes: usize,
+    /// The sizes of the answers that wait for a place in the queue.
+    unread_bytes: Arc<AtomicUsize>,
     /// Whether subscriptions have to end.
     ending: watch::Sender<bool>,
     by_id: BTreeMap<Key, Place>,
@@ -119,7 +130,9 @@ impl Dispatch {
             running: BTreeMap::new(),
             running_calls: 0,
             subscriptions: 0,
+            running_others: 0,
             running_bytes: 0,
+            unread_bytes: Arc::default(),
             ending: watch::Sender::new(false),
             by_id: BTreeMap::new(),
             waiting: VecDeque::new(),
@@ -142,7 +155,8 @@ impl Dispatch {
 
     /// Whether another line may be begun with. There is no room when answers pile up because nobody reads them.
     fn has_room(&self) -> bool {
-        self.running_bytes < self.budget()
+        let bytes = self.running_bytes.saturating_add(self.unread_bytes.load(Ordering::Relaxed));
+        self.running_others < AT_A_TIME && bytes < self.budget()
     }
 
     /// Ends subscriptions, each with its result: nobody will cancel them any more.
@@ -190,7 +204,10 @@ impl Dispatch {
         match running.counts {
             Counts::Call => self.running_calls -= 1,
             Counts::Subscription => self.subscriptions -= 1,
-            Counts::Bytes(bytes) => self.running_bytes -= bytes,
+            Counts::Bytes(bytes) => {
+                self.running_others -= 1;
+                self.running_bytes -= bytes;
+            }
         }
         let Some(key) = running.key else { return };
         // After a cancellation the id may belong to a later request already.
@@ -284,7 +301,10 @@ impl Dispatch {
         match counts {
             Counts::Call => self.running_calls += 1,
             Counts::Subscription => self.subscriptions += 1,
-            Counts::Bytes(bytes) => self.running_bytes += bytes,
+            Counts::Bytes(bytes) => {
+                self.running_others += 1;
+                self.running_bytes += bytes;
+            }
         }
         let (server, outlet) = (self.server.clone(), self.outlet());
         let outgoing = Outgoing::shared(self.answers.clone(), self.ending.subscribe());
@@ -297,12 +317,17 @@ impl Dispatch {
     }
 
     fn outlet(&self) -> Outlet {
-        Outlet { answers: self.answers.clone(), answered: self.tell_answered.clone() }
+        Outlet {
+            answers: self.answers.clone(),
+            answered: self.tell_answered.clone(),
+            unread_bytes: Arc::clone(&self.unread_bytes),
+        }
     }
 
     /// Sends what needs no work. Not from here, since the output may be stuck.
     fn reply(&mut self, reply: Reply) {
         let outlet = self.outlet();
+        self.running_others += 1;
         self.running_bytes += OVERHEAD;
         let handle = self.work.spawn(async move { outlet.send(reply).await });
         self.running.insert(handle.id(), Running { key: None, counts: Counts::Bytes(OVERHEAD) });
@@ -313,19 +338,39 @@ impl Dispatch {
 struct Outlet {
     answers: mpsc::Sender<String>,
     answered: mpsc::UnboundedSender<Id>,
+    unread_bytes: Arc<AtomicUsize>,
 }
 
 impl Outlet {
     async fn send(self, reply: Reply) {
-        if let Some(text) = reply.into_text()
-            // A closed queue means that the output failed; the connection ends by that.
-            && let Ok(place) = self.answers.reserve().await
-        {
+        let Some(text) = reply.into_text() else { return };
+        let _unread = Unread::new(&self.unread_bytes, text.len());
+        // A closed queue means that the output failed; the connection ends by that.
+        if let Ok(place) = self.answers.reserve().await {
             // First, since the client may read the answer before this goes on. If nobody listens, the connection is
             // over.
             let _ = self.answered.send(tokio::task::id());
             place.send(text);
         }
+    }
+}
+
+/// Counts an answer as long as it waits, also when it is given up.
+struct Unread<'a> {
+    all: &'a AtomicUsize,
+    bytes: usize,
+}
+
+impl<'a> Unread<'a> {
+    fn new(all: &'a AtomicUsize, bytes: usize) -> Self {
+        all.fetch_add(bytes, Ordering::Relaxed);
+        Self { all, bytes }
+    }
+}
+
+impl Drop for Unread<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
