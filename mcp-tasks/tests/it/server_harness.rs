@@ -196,6 +196,7 @@ pub(crate) async fn until_task(server: &Server, id: &str, wanted: impl FnMut(&Ta
 }
 
 /// Waits until the task has this status, or has ended.
+#[cfg(feature = "http")]
 pub(crate) async fn reaches_status(server: &Server, id: &Value, status: &str) {
     until_task(server, id.as_str().unwrap(), |record| record.state.name() == status).await;
 }
