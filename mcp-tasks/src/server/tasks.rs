@@ -1,7 +1,7 @@
 //! `tasks/get`, `tasks/update`, `tasks/cancel`: records to messages.
 
 use mcp_tasks_types::{
-    JsonError, RawJson, RawObject, TaskId,
+    JsonError, RawJson, RawObject, TaskId, Timestamp,
     v2026_07_28::{
         CancelTaskResult, CreateTaskResult, ErrorObject, GetTaskResult, InputRequest, InputRequests,
         InputResponses, TaskState, TaskStatus, UpdateTaskResult,
@@ -101,9 +101,11 @@ impl Inner {
 /// When a question in the record is none of this revision.
 pub fn snapshot(record: &TaskRecord) -> Result<GetTaskResult, JsonError> {
     let mut result = GetTaskResult::new(
-        record.id.clone(),
-        record.created_at.clone(),
-        record.last_updated_at.clone(),
+        // Copies, since clones of what all polls of a task share are counted in one place, for which the threads that
+        // poll it at the same time would wait for each other. The times of a record are of whole milliseconds.
+        TaskId::from(record.id.as_str()),
+        Timestamp::from_unix_millis(record.created_at.unix_millis()),
+        Timestamp::from_unix_millis(record.last_updated_at.unix_millis()),
         record.ttl_ms,
         state(record)?,
     );
